@@ -8,19 +8,16 @@ import com.rabbitmq.client.Delivery;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.messages.MessageConsumer;
-import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageDecoder;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.ReceivedMessage;
 import dev.onlyonce.messages.RetryLimits;
-import dev.onlyonce.messages.adapter.Desk;
+import dev.onlyonce.messages.adapter.ConsumerThread;
 import dev.onlyonce.messages.adapter.InboxBuilder;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,8 +30,7 @@ import org.slf4j.LoggerFactory;
  * <p>Each has a thread and a connection of its own from {@link #start} to {@link #close}; for more threads, build more. A connection that
  * breaks is replaced. Safe for any number of threads.
  */
-public final class AmqpInbox implements MessageConsumer {
-    private static final Duration CLOSE_MAX = Duration.ofSeconds(30);
+public final class AmqpInbox extends ConsumerThread {
     /** Between two connections, when one broke. */
     private static final RetryLimits REPLACING =
             new RetryLimits(1, Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ZERO);
@@ -43,20 +39,32 @@ public final class AmqpInbox implements MessageConsumer {
 
     private final Connections connections;
     private final Source source;
-    private final Desk<Delivery> desk;
-    private final Desk.Rules rules;
-    private final CompletableFuture<Void> closing = new CompletableFuture<>();
+    private final MessageDispatcher<Delivery> dispatcher;
+    private final MessageDispatcher.Rules rules;
 
-    private @Nullable Thread thread;
     /** Used by the thread alone: standing by is logged once. */
     private boolean standsBy;
 
-    private AmqpInbox(Connections connections, Source source, Desk.Rules rules, Destination deadLetters) {
+    private AmqpInbox(Connections connections, Source source, MessageDispatcher.Rules rules, Destination deadLetters) {
+        this(connections, source, rules, new MessageDispatcher<>(rules, deadLetters(connections, rules, deadLetters)));
+    }
+
+    private AmqpInbox(
+            Connections connections,
+            Source source,
+            MessageDispatcher.Rules rules,
+            MessageDispatcher<Delivery> dispatcher) {
+        super("onlyonce-amqp-" + rules.group(), dispatcher);
         this.connections = connections;
         this.source = source;
         this.rules = rules;
+        this.dispatcher = dispatcher;
+    }
+
+    private static DeadLetterQueue deadLetters(
+            Connections connections, MessageDispatcher.Rules rules, Destination deadLetters) {
         Publisher publisher = new Publisher(connections, "onlyonce " + rules.group() + ", dead letters");
-        this.desk = new Desk<>(rules, new DeadLetterQueue(publisher, deadLetters, rules.group()));
+        return new DeadLetterQueue(publisher, deadLetters, rules.group());
     }
 
     /**
@@ -68,22 +76,10 @@ public final class AmqpInbox implements MessageConsumer {
         return new Builder<>(once, factory, decoder);
     }
 
-    /** Starts to consume. */
     @Override
-    public synchronized void start() {
-        if (closing.isDone()) {
-            throw new IllegalStateException("it is closed");
-        }
-        if (thread == null) {
-            Thread started = new Thread(this::consume, "onlyonce-amqp-" + rules.group());
-            started.start();
-            thread = started;
-        }
-    }
-
-    private void consume() {
+    protected void consume() {
         int failures = 0;
-        while (!closing.isDone()) {
+        while (!isClosing()) {
             failures = consumeUntilBroken(failures);
         }
     }
@@ -103,10 +99,10 @@ public final class AmqpInbox implements MessageConsumer {
     }
 
     private void consumeOnce() throws IOException {
-        try (Line line = connections.open("onlyonce " + rules.group())) {
-            while (!closing.isDone()) {
-                Channel channel = line.connection().createChannel();
-                new ConsumeLoop(channel, source, desk).run(() -> !closing.isDone());
+        try (BrokerConnection connection = connections.open("onlyonce " + rules.group())) {
+            while (!isClosing()) {
+                Channel channel = connection.connection().createChannel();
+                new ConsumeLoop(channel, source, dispatcher).run(() -> !isClosing());
                 // What has arrived and was not taken is delivered again, in its order.
                 channel.close();
             }
@@ -116,7 +112,7 @@ public final class AmqpInbox implements MessageConsumer {
     }
 
     private void replace(Throwable e, int failures) {
-        if (closing.isDone()) {
+        if (isClosing()) {
             return;
         }
         if (source.exclusive() && isRefused(e)) {
@@ -133,14 +129,6 @@ public final class AmqpInbox implements MessageConsumer {
         pause(pause);
     }
 
-    private void pause(Duration pause) {
-        try {
-            rules.time().await(closing, pause);
-        } catch (InterruptedException e) {
-            log.warn("The thread that consumes {} was interrupted, and goes on", source.queue(), e);
-        }
-    }
-
     private static boolean isRefused(Throwable e) {
         Throwable cause = e instanceof ShutdownSignalException ? e : e.getCause();
         if (!(cause instanceof ShutdownSignalException signal)) {
@@ -150,35 +138,6 @@ public final class AmqpInbox implements MessageConsumer {
         Method reason = signal.getReason();
         return (reason instanceof AMQP.Channel.Close channel && channel.getReplyCode() == AMQP.ACCESS_REFUSED)
                 || (reason instanceof AMQP.Connection.Close all && all.getReplyCode() == AMQP.ACCESS_REFUSED);
-    }
-
-    /** How many messages went which way. */
-    @Override
-    public MessageCounts counts() {
-        return desk.counts();
-    }
-
-    @Override
-    public Map<String, Integer> hung() {
-        return desk.hung();
-    }
-
-    /** Ends after the batch that is running, and acknowledges it. Waits for that, within a bound. */
-    @Override
-    public void close() {
-        Thread started;
-        synchronized (this) {
-            closing.complete(null);
-            started = thread;
-        }
-        try {
-            if (started != null) {
-                started.join(CLOSE_MAX.toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        desk.close();
     }
 
     /**
@@ -276,9 +235,9 @@ public final class AmqpInbox implements MessageConsumer {
         }
 
         @Override
-        protected AmqpInbox build(Desk.Rules rules) {
+        protected AmqpInbox build(MessageDispatcher.Rules rules) {
             String consumed = String.valueOf(queue);
-            refuseCoordinates(rules.reading().ids(), consumed);
+            refuseCoordinates(rules.reader().ids(), consumed);
             Destination dead = deadLetters == null ? Destination.queue(consumed + ".dead") : deadLetters;
             return new AmqpInbox(
                     new Connections(factory, addresses),

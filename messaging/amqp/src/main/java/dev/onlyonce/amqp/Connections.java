@@ -41,7 +41,7 @@ final class Connections {
     }
 
     /** @param name what the broker's lists of connections show */
-    Line open(String name) throws IOException {
+    BrokerConnection open(String name) throws IOException {
         // The client tries one address after the other; the last socket is the one that connected.
         AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
         ConnectionFactory capturing = factory.clone();
@@ -49,7 +49,7 @@ final class Connections {
         try {
             Connection connection =
                     addresses.isEmpty() ? capturing.newConnection(name) : capturing.newConnection(addresses, name);
-            return new Line(connection, socket.get());
+            return new BrokerConnection(connection, socket.get());
         } catch (TimeoutException e) {
             throw new IOException("the broker does not answer", e);
         }

@@ -3,9 +3,9 @@ package dev.onlyonce.amqp;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Delivery;
 import dev.onlyonce.messages.ReceivedMessage;
-import dev.onlyonce.messages.adapter.Desk;
-import dev.onlyonce.messages.adapter.Lane;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
+import dev.onlyonce.messages.adapter.PendingMessage;
+import dev.onlyonce.messages.adapter.PendingMessages;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory;
  * Consumes one channel, on one thread.
  *
  * <ol>
- *   <li>What has arrived joins the lane. The prefetch bounds the lane: the broker delivers no more until messages are acknowledged.
- *   <li>The messages that are due are handed to threads of the {@link Desk}. This one waits for them for a short while.
- *   <li>Those that are done leave the lane. Those that are given up leave it when the broker has confirmed their dead letters. The others
- *       stay, unacknowledged, and run on or wait with growing pauses.
- *   <li>Last, those that are done are acknowledged. If that fails, or the process dies before, they are delivered again and recognised.
+ *   <li>What has arrived is held. The prefetch bounds how much: the broker delivers no more until messages are acknowledged.
+ *   <li>The messages that are due are handed to threads of the {@link MessageDispatcher}. This one waits for them for a short while.
+ *   <li>Those that are done, and those that are given up and whose dead letters the broker has confirmed, are acknowledged. If that fails, or the
+ *       process dies before, they are delivered again and recognised.
+ *   <li>The others stay unacknowledged. They run on, or wait with growing pauses.
  * </ol>
  *
- * <p>It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
+ * <p>It ends when the channel does. What it holds is forgotten: the broker delivers all that was not acknowledged again.
  */
 final class ConsumeLoop {
     private static final Duration IDLE_MAX = Duration.ofMillis(500);
@@ -36,16 +36,16 @@ final class ConsumeLoop {
 
     private final Channel channel;
     private final Source source;
-    private final Desk<Delivery> desk;
+    private final MessageDispatcher<Delivery> dispatcher;
     private final Mailbox mailbox;
-    private final Lane<Delivery> lane = new Lane<>();
+    private final PendingMessages<Delivery> held = new PendingMessages<>();
     /** Delivery tags begin with 1 on each channel; this makes them unique. */
     private final String name = UUID.randomUUID().toString();
 
-    ConsumeLoop(Channel channel, Source source, Desk<Delivery> desk) {
+    ConsumeLoop(Channel channel, Source source, MessageDispatcher<Delivery> dispatcher) {
         this.channel = channel;
         this.source = source;
-        this.desk = desk;
+        this.dispatcher = dispatcher;
         this.mailbox = new Mailbox(channel);
     }
 
@@ -58,22 +58,22 @@ final class ConsumeLoop {
     void run(BooleanSupplier running) throws IOException {
         channel.basicQos(source.prefetch());
         channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
-        long heardNanos = desk.now();
-        while (running.getAsBoolean() && !(lane.isEmpty() && desk.now() - heardNanos >= SILENCE_MAX.toNanos())) {
+        long heardNanos = dispatcher.now();
+        while (running.getAsBoolean() && !(held.isEmpty() && dispatcher.now() - heardNanos >= SILENCE_MAX.toNanos())) {
             take().forEach(this::receive);
-            List<Letter<Delivery>> due = lane.due(desk.now());
-            done(desk.work(due));
+            List<PendingMessage<Delivery>> due = held.due(dispatcher.now());
+            done(dispatcher.work(due));
             if (!due.isEmpty()) {
-                heardNanos = desk.now();
+                heardNanos = dispatcher.now();
             }
         }
-        done(desk.finish());
+        done(dispatcher.finish());
     }
 
     /** Those of an earlier channel are not to be acknowledged on this one. */
-    private void done(Set<Letter<Delivery>> letters) throws IOException {
-        Set<Letter<Delivery>> done = lane.those(letters);
-        lane.done(done);
+    private void done(Set<PendingMessage<Delivery>> messages) throws IOException {
+        Set<PendingMessage<Delivery>> done = held.those(messages);
+        held.done(done);
         acknowledge(done);
     }
 
@@ -88,21 +88,21 @@ final class ConsumeLoop {
     }
 
     private Duration idle() {
-        return Duration.ofNanos(Math.min(IDLE_MAX.toNanos(), lane.idleNanos(desk.now())));
+        return Duration.ofNanos(Math.min(IDLE_MAX.toNanos(), held.idleNanos(dispatcher.now())));
     }
 
     private void receive(Delivery delivery) {
         String coordinates = name + "-" + delivery.getEnvelope().getDeliveryTag();
         ReceivedMessage message = Deliveries.message(source.queue(), coordinates, delivery);
-        lane.add(desk.receive(message, Deliveries.order(message, source.orderBy()), delivery));
+        held.add(dispatcher.receive(message, Deliveries.order(message, source.orderBy()), delivery));
     }
 
     /**
      * One acknowledgement for all that are done before the first that is not, and one for each of the others. Only tags that were not
      * acknowledged before may be used: with another, the broker takes all for acknowledged.
      */
-    private void acknowledge(Set<Letter<Delivery>> done) throws IOException {
-        Letter<Delivery> open = lane.first();
+    private void acknowledge(Set<PendingMessage<Delivery>> done) throws IOException {
+        PendingMessage<Delivery> open = held.first();
         long end = open == null ? Long.MAX_VALUE : tag(open);
         long last = done.stream()
                 .mapToLong(ConsumeLoop::tag)
@@ -112,14 +112,14 @@ final class ConsumeLoop {
         if (last > 0) {
             channel.basicAck(last, true);
         }
-        for (Letter<Delivery> letter : done) {
-            if (tag(letter) > end) {
-                channel.basicAck(tag(letter), false);
+        for (PendingMessage<Delivery> pending : done) {
+            if (tag(pending) > end) {
+                channel.basicAck(tag(pending), false);
             }
         }
     }
 
-    private static long tag(Letter<Delivery> letter) {
-        return letter.record().getEnvelope().getDeliveryTag();
+    private static long tag(PendingMessage<Delivery> pending) {
+        return pending.record().getEnvelope().getDeliveryTag();
     }
 }

@@ -7,7 +7,7 @@ import com.rabbitmq.client.Delivery;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.adapter.DeadLetterHeaders;
 import dev.onlyonce.messages.adapter.DeadLetters;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.PendingMessage;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -30,7 +30,7 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
     private final Destination destination;
     private final String group;
     /** Those that the broker has not confirmed. They go last: one that it never takes must not keep the others waiting. */
-    private final Set<Letter<Delivery>> doubtful = new HashSet<>();
+    private final Set<PendingMessage<Delivery>> doubtful = new HashSet<>();
 
     DeadLetterQueue(Publisher publisher, Destination destination, String group) {
         this.publisher = publisher;
@@ -39,25 +39,25 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
     }
 
     @Override
-    public Set<Letter<Delivery>> send(Map<Letter<Delivery>, PoisonMessage> letters) {
-        doubtful.retainAll(letters.keySet());
-        List<Letter<Delivery>> inTurn = new ArrayList<>(letters.keySet());
+    public Set<PendingMessage<Delivery>> send(Map<PendingMessage<Delivery>, PoisonMessage> messages) {
+        doubtful.retainAll(messages.keySet());
+        List<PendingMessage<Delivery>> inTurn = new ArrayList<>(messages.keySet());
         inTurn.sort(Comparator.comparing(doubtful::contains));
-        Set<Letter<Delivery>> there = new HashSet<>();
-        for (Letter<Delivery> letter : inTurn) {
-            Publisher.Answer answer = send(letter, requireNonNull(letters.get(letter)));
+        Set<PendingMessage<Delivery>> there = new HashSet<>();
+        for (PendingMessage<Delivery> pending : inTurn) {
+            Publisher.Answer answer = send(pending, requireNonNull(messages.get(pending)));
             if (answer instanceof Publisher.Confirmed) {
-                there.add(letter);
+                there.add(pending);
             } else {
                 log.error(
                         "The dead letter of {} {} could not be published to {} and is tried again: {}",
-                        letter.message().topic(),
-                        letter.message().coordinates(),
+                        pending.message().topic(),
+                        pending.message().coordinates(),
                         destination,
                         answer);
             }
             if (answer instanceof Publisher.Doubtful) {
-                doubtful.add(letter);
+                doubtful.add(pending);
                 // The others would wait for the same broker.
                 break;
             }
@@ -66,15 +66,15 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
         return there;
     }
 
-    private Publisher.Answer send(Letter<Delivery> letter, PoisonMessage why) {
-        Delivery delivery = letter.record();
+    private Publisher.Answer send(PendingMessage<Delivery> pending, PoisonMessage why) {
+        Delivery delivery = pending.record();
         AMQP.BasicProperties properties = delivery.getProperties();
         Map<String, Object> headers = new HashMap<>();
         if (properties.getHeaders() != null) {
             headers.putAll(properties.getHeaders());
         }
         headers.keySet().removeAll(COPIES);
-        Map<String, String> added = DeadLetterHeaders.of(letter, why, group);
+        Map<String, String> added = DeadLetterHeaders.of(pending, why, group);
         headers.putAll(added);
         headers.put(
                 DeadLetterHeaders.PREFIX + "exchange", delivery.getEnvelope().getExchange());

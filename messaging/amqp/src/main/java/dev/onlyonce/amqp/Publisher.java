@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publisher implements AutoCloseable {
     private static final Duration CONFIRM_MAX = Duration.ofSeconds(10);
-    /** For opening a channel, the confirm, and closing the channel. After it the line is cut, and with it all its publishes. */
+    /** For opening a channel, the confirm, and closing the channel. After it the connection is cut, and with it all its publishes. */
     private static final Duration PUBLISH_MAX = Duration.ofSeconds(15);
     /** A large message gets more time: over a slow network it would never arrive, and cut off the others each time. */
     private static final int BYTES_PER_MILLI_MIN = 1 << 10;
@@ -32,7 +32,7 @@ final class Publisher implements AutoCloseable {
     private final String name;
 
     // Guarded by this.
-    private @Nullable CompletableFuture<Line> line;
+    private @Nullable CompletableFuture<BrokerConnection> connection;
     private boolean closed;
 
     /** What is published, and where to. */
@@ -74,9 +74,9 @@ final class Publisher implements AutoCloseable {
 
     /** Publishes with {@code mandatory}: a message that no queue takes is refused, not dropped. */
     Answer publish(Destination to, AMQP.BasicProperties properties, byte[] body) throws InterruptedException {
-        Line used;
+        BrokerConnection used;
         try {
-            used = line();
+            used = connection();
         } catch (IOException e) {
             return new Doubtful("no connection: " + e);
         }
@@ -91,14 +91,15 @@ final class Publisher implements AutoCloseable {
         }
     }
 
-    private static Answer publish(Line line, Message message) throws IOException, InterruptedException {
-        Channel channel = line.borrow();
+    private static Answer publish(BrokerConnection connection, Message message)
+            throws IOException, InterruptedException {
+        Channel channel = connection.borrow();
         Answer answer = new Doubtful("interrupted");
         try {
             answer = publish(channel, message);
         } finally {
             if (answer instanceof Confirmed) {
-                line.giveBack(channel);
+                connection.giveBack(channel);
             } else {
                 // Something may still arrive on it.
                 abort(channel);
@@ -143,18 +144,18 @@ final class Publisher implements AutoCloseable {
         return new Doubtful("the connection was lost: " + e);
     }
 
-    /** The line, opened if there is none. Others wait for the thread that opens it, without the lock and not longer than for a publish. */
-    private Line line() throws IOException, InterruptedException {
-        CompletableFuture<Line> opening;
+    /** The connection, opened if there is none. Others wait for the thread that opens it, without the lock and not longer than for a publish. */
+    private BrokerConnection connection() throws IOException, InterruptedException {
+        CompletableFuture<BrokerConnection> opening;
         boolean opens;
         synchronized (this) {
             if (closed) {
                 throw new IOException("it is closed");
             }
-            CompletableFuture<Line> last = line;
+            CompletableFuture<BrokerConnection> last = connection;
             opens = last == null || isBroken(last);
             opening = last == null || opens ? new CompletableFuture<>() : last;
-            line = opening;
+            connection = opening;
         }
         if (opens) {
             open(opening);
@@ -168,11 +169,12 @@ final class Publisher implements AutoCloseable {
         }
     }
 
-    private static boolean isBroken(CompletableFuture<Line> line) {
-        return line.isDone() && (line.isCompletedExceptionally() || !line.join().isOpen());
+    private static boolean isBroken(CompletableFuture<BrokerConnection> connection) {
+        return connection.isDone()
+                && (connection.isCompletedExceptionally() || !connection.join().isOpen());
     }
 
-    private void open(CompletableFuture<Line> opening) {
+    private void open(CompletableFuture<BrokerConnection> opening) {
         try {
             opening.complete(connections.open(name));
         } catch (IOException | RuntimeException | Error e) {
@@ -191,13 +193,13 @@ final class Publisher implements AutoCloseable {
     /** A connection that is just being opened is closed by the thread that opens it. */
     @Override
     public void close() {
-        CompletableFuture<Line> last;
+        CompletableFuture<BrokerConnection> last;
         synchronized (this) {
             closed = true;
-            last = line;
+            last = connection;
         }
         if (last != null) {
-            var unused = last.thenAccept(Line::close);
+            var unused = last.thenAccept(BrokerConnection::close);
         }
     }
 }

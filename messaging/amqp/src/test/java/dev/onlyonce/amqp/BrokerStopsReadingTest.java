@@ -147,18 +147,18 @@ class BrokerStopsReadingTest {
 
     @Test
     @DisplayName("N5 does not keep a connection from closing while something is written that nobody else would end")
-    void closesLine() throws Exception {
-        Line line = new Connections(Broker.factory(network.port()), List.of()).open("test");
-        Channel channel = line.borrow();
+    void closesConnection() throws Exception {
+        BrokerConnection connection = new Connections(Broker.factory(network.port()), List.of()).open("test");
+        Channel channel = connection.borrow();
         reads = false;
         Future<?> write = threads.submit(() -> {
             channel.basicPublish("", queue, null, new byte[LARGE_BYTES]);
             return null;
         });
         stuck.await();
-        assertThat(threads.submit(line::close)).succeedsWithin(BOUND);
+        assertThat(threads.submit(connection::close)).succeedsWithin(BOUND);
         assertThat(write).failsWithin(BOUND);
-        assertThat(line.isOpen()).isFalse();
+        assertThat(connection.isOpen()).isFalse();
     }
 
     @Test

@@ -8,9 +8,9 @@ import com.rabbitmq.client.Envelope;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.faults.TcpProxy;
 import dev.onlyonce.messages.RetryLimits;
-import dev.onlyonce.messages.adapter.Desk;
 import dev.onlyonce.messages.adapter.InboxBuilder;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
+import dev.onlyonce.messages.adapter.PendingMessage;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Time;
 import java.net.InetAddress;
@@ -47,7 +47,7 @@ class DeadLetterQueueTest {
     }
 
     /** Builds a desk whose messages have no ids, and so become dead letters. */
-    private static final class Builder extends InboxBuilder<String, Builder, Desk<Delivery>> {
+    private static final class Builder extends InboxBuilder<String, Builder, MessageDispatcher<Delivery>> {
         private final DeadLetterQueue dead;
 
         Builder(Onlyonce once, DeadLetterQueue dead) {
@@ -66,15 +66,15 @@ class DeadLetterQueueTest {
         }
 
         @Override
-        protected Desk<Delivery> build(Desk.Rules rules) {
-            return new Desk<>(rules, dead);
+        protected MessageDispatcher<Delivery> build(MessageDispatcher.Rules rules) {
+            return new MessageDispatcher<>(rules, dead);
         }
     }
 
-    private static Letter<Delivery> letter(Desk<Delivery> desk, int tag, int bytes) {
+    private static PendingMessage<Delivery> pending(MessageDispatcher<Delivery> dispatcher, int tag, int bytes) {
         Delivery delivery = new Delivery(
                 new Envelope(tag, false, "", "orders"), new AMQP.BasicProperties.Builder().build(), new byte[bytes]);
-        return desk.receive(Deliveries.message("orders", String.valueOf(tag), delivery), null, delivery);
+        return dispatcher.receive(Deliveries.message("orders", String.valueOf(tag), delivery), null, delivery);
     }
 
     @Test
@@ -89,21 +89,21 @@ class DeadLetterQueueTest {
                         Onlyonce.builder(new MemoryStore(time)).time(time).build()) {
             Publisher publisher = new Publisher(new Connections(Broker.factory(network.port()), List.of()), "test");
             DeadLetterQueue dead = new DeadLetterQueue(publisher, Destination.queue(queue), "group");
-            try (Desk<Delivery> desk =
+            try (MessageDispatcher<Delivery> dispatcher =
                     new Builder(once, dead).retries(AT_ONCE).leased("ship", (claim, text, message) -> {})) {
-                Letter<Delivery> large = letter(desk, 1, LARGE_BYTES);
-                Letter<Delivery> second = letter(desk, 2, 1);
-                Letter<Delivery> third = letter(desk, 3, 1);
+                PendingMessage<Delivery> large = pending(dispatcher, 1, LARGE_BYTES);
+                PendingMessage<Delivery> second = pending(dispatcher, 2, 1);
+                PendingMessage<Delivery> third = pending(dispatcher, 3, 1);
                 // The large one ends the first round: the others would wait for the same broker.
-                assertThat(desk.work(List.of(large, second, third))).isEmpty();
+                assertThat(dispatcher.work(List.of(large, second, third))).isEmpty();
                 // The client may take a moment to notice that its connection is gone.
-                List<Letter<Delivery>> open = new ArrayList<>(List.of(large, second, third));
+                List<PendingMessage<Delivery>> open = new ArrayList<>(List.of(large, second, third));
                 Broker.until(() -> {
-                    open.removeAll(desk.work(open));
+                    open.removeAll(dispatcher.work(open));
                     return open.size() <= 1;
                 });
                 assertThat(open).containsExactly(large);
-                assertThat(desk.work(List.of(large))).isEmpty();
+                assertThat(dispatcher.work(List.of(large))).isEmpty();
             }
         }
         assertThat(broker.readAll(queue)).hasSize(2);

@@ -6,7 +6,7 @@ import static java.util.stream.Collectors.toSet;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.adapter.DeadLetterHeaders;
 import dev.onlyonce.messages.adapter.DeadLetters;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.PendingMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +79,7 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
         return config;
     }
 
-    /** What became of a letter. */
+    /** What became of a message. */
     private enum Answer {
         THERE,
         TOO_LARGE,
@@ -87,18 +87,18 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
     }
 
     @Override
-    public Set<Letter<ConsumerRecord<byte[], byte[]>>> send(
-            Map<Letter<ConsumerRecord<byte[], byte[]>>, PoisonMessage> letters) {
-        List<Letter<ConsumerRecord<byte[], byte[]>>> inTurn = new ArrayList<>(letters.keySet());
-        inTurn.sort(Comparator.comparing(letter -> failing.contains(topic(letter))));
+    public Set<PendingMessage<ConsumerRecord<byte[], byte[]>>> send(
+            Map<PendingMessage<ConsumerRecord<byte[], byte[]>>, PoisonMessage> messages) {
+        List<PendingMessage<ConsumerRecord<byte[], byte[]>>> inTurn = new ArrayList<>(messages.keySet());
+        inTurn.sort(Comparator.comparing(pending -> failing.contains(topic(pending))));
         failing.clear();
-        Map<Letter<ConsumerRecord<byte[], byte[]>>, Answer> answers =
-                send(inTurn, letter -> whole(letter, requireNonNull(letters.get(letter))));
-        List<Letter<ConsumerRecord<byte[], byte[]>>> tooLarge = inTurn.stream()
-                .filter(letter -> answers.get(letter) == Answer.TOO_LARGE)
+        Map<PendingMessage<ConsumerRecord<byte[], byte[]>>, Answer> answers =
+                send(inTurn, pending -> whole(pending, requireNonNull(messages.get(pending))));
+        List<PendingMessage<ConsumerRecord<byte[], byte[]>>> tooLarge = inTurn.stream()
+                .filter(pending -> answers.get(pending) == Answer.TOO_LARGE)
                 .toList();
         if (!tooLarge.isEmpty()) {
-            answers.putAll(send(tooLarge, letter -> withoutBody(letter, requireNonNull(letters.get(letter)))));
+            answers.putAll(send(tooLarge, pending -> withoutBody(pending, requireNonNull(messages.get(pending)))));
         }
         return answers.entrySet().stream()
                 .filter(answer -> answer.getValue() == Answer.THERE)
@@ -107,36 +107,36 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
     }
 
     /** Sends them together and waits for the answers. Those of a topic that cannot be written are not all tried. */
-    private Map<Letter<ConsumerRecord<byte[], byte[]>>, Answer> send(
-            List<Letter<ConsumerRecord<byte[], byte[]>>> letters,
-            Function<Letter<ConsumerRecord<byte[], byte[]>>, ProducerRecord<byte[], byte[]>> form) {
+    private Map<PendingMessage<ConsumerRecord<byte[], byte[]>>, Answer> send(
+            List<PendingMessage<ConsumerRecord<byte[], byte[]>>> messages,
+            Function<PendingMessage<ConsumerRecord<byte[], byte[]>>, ProducerRecord<byte[], byte[]>> form) {
         long begun = System.nanoTime();
-        Map<Letter<ConsumerRecord<byte[], byte[]>>, Future<RecordMetadata>> sent = new LinkedHashMap<>();
-        for (Letter<ConsumerRecord<byte[], byte[]>> letter : letters) {
+        Map<PendingMessage<ConsumerRecord<byte[], byte[]>>, Future<RecordMetadata>> sent = new LinkedHashMap<>();
+        for (PendingMessage<ConsumerRecord<byte[], byte[]>> pending : messages) {
             long before = System.nanoTime();
-            if (failing.contains(topic(letter)) || before - begun > SEND_MAX.toNanos()) {
+            if (failing.contains(topic(pending)) || before - begun > SEND_MAX.toNanos()) {
                 continue;
             }
             try {
-                sent.put(letter, producer.send(form.apply(letter)));
+                sent.put(pending, producer.send(form.apply(pending)));
             } catch (KafkaException e) {
-                sent.put(letter, CompletableFuture.failedFuture(e));
+                sent.put(pending, CompletableFuture.failedFuture(e));
             }
             if (System.nanoTime() - before >= BLOCK_MAX.toNanos()) {
                 // The others would wait for the same.
-                failing.add(topic(letter));
+                failing.add(topic(pending));
             }
         }
         producer.flush();
-        Map<Letter<ConsumerRecord<byte[], byte[]>>, Answer> answers = new HashMap<>();
-        sent.forEach((letter, answer) -> answers.put(letter, answer(letter, answer)));
-        if (sent.size() < letters.size()) {
-            log.error("{} more dead letters wait for topics that cannot be written", letters.size() - sent.size());
+        Map<PendingMessage<ConsumerRecord<byte[], byte[]>>, Answer> answers = new HashMap<>();
+        sent.forEach((pending, answer) -> answers.put(pending, answer(pending, answer)));
+        if (sent.size() < messages.size()) {
+            log.error("{} more dead letters wait for topics that cannot be written", messages.size() - sent.size());
         }
         return answers;
     }
 
-    private Answer answer(Letter<ConsumerRecord<byte[], byte[]>> letter, Future<RecordMetadata> sent) {
+    private Answer answer(PendingMessage<ConsumerRecord<byte[], byte[]>> pending, Future<RecordMetadata> sent) {
         try {
             sent.get();
             return Answer.THERE;
@@ -146,9 +146,9 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
             }
             log.error(
                     "The dead letter of {} {} could not be sent to {} and is tried again",
-                    letter.message().topic(),
-                    letter.message().coordinates(),
-                    topic(letter),
+                    pending.message().topic(),
+                    pending.message().coordinates(),
+                    topic(pending),
                     e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -156,35 +156,36 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
         return Answer.FAILED;
     }
 
-    private String topic(Letter<ConsumerRecord<byte[], byte[]>> letter) {
-        return names.apply(letter.record().topic());
+    private String topic(PendingMessage<ConsumerRecord<byte[], byte[]>> pending) {
+        return names.apply(pending.record().topic());
     }
 
     /** Its coordinates still lead to the body, for as long as the topic keeps it. */
     private ProducerRecord<byte[], byte[]> withoutBody(
-            Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
-        ProducerRecord<byte[], byte[]> stub = new ProducerRecord<>(topic(letter), new byte[0]);
-        describe(stub.headers(), letter, why);
+            PendingMessage<ConsumerRecord<byte[], byte[]>> pending, PoisonMessage why) {
+        ProducerRecord<byte[], byte[]> stub = new ProducerRecord<>(topic(pending), new byte[0]);
+        describe(stub.headers(), pending, why);
         put(
                 stub.headers(),
                 DeadLetterHeaders.PREFIX + "body-bytes",
-                String.valueOf(letter.message().body().length));
+                String.valueOf(pending.message().body().length));
         return stub;
     }
 
-    private ProducerRecord<byte[], byte[]> whole(Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
-        ConsumerRecord<byte[], byte[]> record = letter.record();
-        ProducerRecord<byte[], byte[]> dead = new ProducerRecord<>(topic(letter), record.key(), record.value());
+    private ProducerRecord<byte[], byte[]> whole(
+            PendingMessage<ConsumerRecord<byte[], byte[]>> pending, PoisonMessage why) {
+        ConsumerRecord<byte[], byte[]> record = pending.record();
+        ProducerRecord<byte[], byte[]> dead = new ProducerRecord<>(topic(pending), record.key(), record.value());
         for (Header header : record.headers()) {
             dead.headers().add(header);
         }
-        describe(dead.headers(), letter, why);
+        describe(dead.headers(), pending, why);
         return dead;
     }
 
-    private void describe(Headers headers, Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
-        ConsumerRecord<byte[], byte[]> record = letter.record();
-        DeadLetterHeaders.of(letter, why, group).forEach((name, text) -> put(headers, name, text));
+    private void describe(Headers headers, PendingMessage<ConsumerRecord<byte[], byte[]>> pending, PoisonMessage why) {
+        ConsumerRecord<byte[], byte[]> record = pending.record();
+        DeadLetterHeaders.of(pending, why, group).forEach((name, text) -> put(headers, name, text));
         put(headers, DeadLetterHeaders.PREFIX + "partition", String.valueOf(record.partition()));
         put(headers, DeadLetterHeaders.PREFIX + "offset", String.valueOf(record.offset()));
     }

@@ -3,17 +3,15 @@ package dev.onlyonce.kafka;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.messages.MessageConsumer;
-import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageDecoder;
+import dev.onlyonce.messages.adapter.ConsumerThread;
 import dev.onlyonce.messages.adapter.DeadLetters;
-import dev.onlyonce.messages.adapter.Desk;
 import dev.onlyonce.messages.adapter.InboxBuilder;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -30,32 +28,34 @@ import org.slf4j.LoggerFactory;
  * <p>Each has a thread and a consumer of its own from {@link #start} to {@link #close}; for more threads, build more. A consumer that
  * breaks is replaced. Safe for any number of threads.
  */
-public final class KafkaInbox implements MessageConsumer {
+public final class KafkaInbox extends ConsumerThread {
     /** Between two consumers, when one broke. */
     private static final Duration REPLACE_PAUSE = Duration.ofSeconds(1);
-
-    private static final Duration CLOSE_MAX = Duration.ofSeconds(30);
 
     private static final Logger log = LoggerFactory.getLogger(KafkaInbox.class);
 
     private final Map<String, Object> config;
     private final List<String> topics;
-    private final Desk<ConsumerRecord<byte[], byte[]>> desk;
-    private final Desk.Rules rules;
-    private final CompletableFuture<Void> closing = new CompletableFuture<>();
-
-    private @Nullable Thread thread;
+    private final MessageDispatcher<ConsumerRecord<byte[], byte[]>> dispatcher;
     private @Nullable Consumer<byte[], byte[]> consumer;
 
     private KafkaInbox(
             Map<String, Object> config,
             List<String> topics,
-            Desk.Rules rules,
+            MessageDispatcher.Rules rules,
             DeadLetters<ConsumerRecord<byte[], byte[]>> deadLetters) {
+        this(config, topics, rules.group(), new MessageDispatcher<>(rules, deadLetters));
+    }
+
+    private KafkaInbox(
+            Map<String, Object> config,
+            List<String> topics,
+            String group,
+            MessageDispatcher<ConsumerRecord<byte[], byte[]>> dispatcher) {
+        super("onlyonce-kafka-" + group, dispatcher);
         this.config = config;
         this.topics = topics;
-        this.rules = rules;
-        this.desk = new Desk<>(rules, deadLetters);
+        this.dispatcher = dispatcher;
     }
 
     /**
@@ -69,28 +69,16 @@ public final class KafkaInbox implements MessageConsumer {
         return new Builder<>(once, config, decoder);
     }
 
-    /** Starts to consume. */
     @Override
-    public synchronized void start() {
-        if (closing.isDone()) {
-            throw new IllegalStateException("it is closed");
-        }
-        if (thread == null) {
-            Thread started = new Thread(this::consume, "onlyonce-kafka-" + rules.group());
-            started.start();
-            thread = started;
-        }
-    }
-
-    private void consume() {
-        while (!closing.isDone()) {
+    protected void consume() {
+        while (!isClosing()) {
             try (Consumer<byte[], byte[]> own =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                 use(own);
-                new PollLoop(own, desk).run(topics, () -> !closing.isDone());
+                new PollLoop(own, dispatcher).run(topics, () -> !isClosing());
             } catch (RuntimeException | Error e) {
                 log.error("The consumer of {} broke and is replaced in {}", topics, REPLACE_PAUSE, e);
-                pause();
+                pause(REPLACE_PAUSE);
             } finally {
                 use(null);
             }
@@ -99,49 +87,16 @@ public final class KafkaInbox implements MessageConsumer {
 
     private synchronized void use(@Nullable Consumer<byte[], byte[]> used) {
         consumer = used;
-        if (used != null && closing.isDone()) {
+        if (used != null && isClosing()) {
             used.wakeup();
         }
     }
 
-    private void pause() {
-        try {
-            rules.time().await(closing, REPLACE_PAUSE);
-        } catch (InterruptedException e) {
-            log.warn("The thread that consumes {} was interrupted, and goes on", topics, e);
-        }
-    }
-
-    /** How many messages went which way. */
     @Override
-    public MessageCounts counts() {
-        return desk.counts();
-    }
-
-    @Override
-    public Map<String, Integer> hung() {
-        return desk.hung();
-    }
-
-    /** Ends after the batch that is running, commits its offsets, and leaves the group. Waits for that, within a bound. */
-    @Override
-    public void close() {
-        Thread started;
-        synchronized (this) {
-            closing.complete(null);
-            if (consumer != null) {
-                consumer.wakeup();
-            }
-            started = thread;
+    protected synchronized void wake() {
+        if (consumer != null) {
+            consumer.wakeup();
         }
-        try {
-            if (started != null) {
-                started.join(CLOSE_MAX.toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        desk.close();
     }
 
     /**
@@ -196,7 +151,7 @@ public final class KafkaInbox implements MessageConsumer {
         }
 
         @Override
-        protected KafkaInbox build(Desk.Rules rules) {
+        protected KafkaInbox build(MessageDispatcher.Rules rules) {
             return new KafkaInbox(
                     config,
                     topics,

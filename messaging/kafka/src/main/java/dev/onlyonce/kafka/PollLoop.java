@@ -2,8 +2,8 @@ package dev.onlyonce.kafka;
 
 import dev.onlyonce.messages.MessageHeader;
 import dev.onlyonce.messages.ReceivedMessage;
-import dev.onlyonce.messages.adapter.Desk;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
+import dev.onlyonce.messages.adapter.PendingMessage;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,10 +34,9 @@ import org.slf4j.LoggerFactory;
  * Polls, and has others apply, on one thread.
  *
  * <ol>
- *   <li>A poll's records join the lanes of their partitions. A partition whose lane is full is paused, so no lane grows by more than one
- *       poll.
- *   <li>The records that are due are handed to threads of the {@link Desk}. This one waits for them for a short while.
- *   <li>Those that are done leave their lanes. Those that are given up leave them when the dead-letter topic has acknowledged them. The
+ *   <li>A poll's records are held, each partition's in its order. A partition that holds many is paused, so none grows by more than one poll.
+ *   <li>The records that are due are handed to threads of the {@link MessageDispatcher}. This one waits for them for a short while.
+ *   <li>Those that are done are let go. Those that are given up are let go when the dead-letter topic has acknowledged them. The
  *       others run on or wait, with growing pauses, while this thread goes on polling: the consumer keeps its partitions.
  *   <li>Last, the offset of the first record that is not done is committed. If that fails, or the process dies before, the records are
  *       delivered again and recognised.
@@ -47,7 +46,7 @@ final class PollLoop implements ConsumerRebalanceListener {
     private static final Duration POLL_MAX = Duration.ofMillis(500);
     private static final Duration COMMIT_MAX = Duration.ofSeconds(10);
     /** As many records as one poll returns by default. What is done behind one that is not comes again after a restart. */
-    private static final int LANE_MAX = 500;
+    private static final int HELD_MAX = 500;
     /** As many bytes as Kafka fetches of a partition at once by default. */
     private static final long LANE_BYTES_MAX = 1 << 20;
 
@@ -55,19 +54,19 @@ final class PollLoop implements ConsumerRebalanceListener {
     private static final byte[] NOTHING = {};
 
     private final Consumer<byte[], byte[]> consumer;
-    private final Desk<ConsumerRecord<byte[], byte[]>> desk;
-    private final Map<TopicPartition, PartitionLane> lanes = new HashMap<>();
+    private final MessageDispatcher<ConsumerRecord<byte[], byte[]>> dispatcher;
+    private final Map<TopicPartition, PartitionMessages> held = new HashMap<>();
 
-    PollLoop(Consumer<byte[], byte[]> consumer, Desk<ConsumerRecord<byte[], byte[]>> desk) {
+    PollLoop(Consumer<byte[], byte[]> consumer, MessageDispatcher<ConsumerRecord<byte[], byte[]>> dispatcher) {
         this.consumer = consumer;
-        this.desk = desk;
+        this.dispatcher = dispatcher;
     }
 
     void run(Collection<String> topics, BooleanSupplier running) {
         consumer.subscribe(topics, this);
         while (running.getAsBoolean()) {
             try {
-                consumer.poll(idle(desk.now())).forEach(this::receive);
+                consumer.poll(idle(dispatcher.now())).forEach(this::receive);
                 work();
                 commit();
             } catch (WakeupException e) {
@@ -79,31 +78,32 @@ final class PollLoop implements ConsumerRebalanceListener {
             }
             pauseOrResume();
         }
-        done(desk.finish());
+        done(dispatcher.finish());
         commit();
     }
 
     private void work() {
-        List<Letter<ConsumerRecord<byte[], byte[]>>> due = new ArrayList<>();
-        lanes.values().forEach(lane -> due.addAll(lane.letters().due(desk.now())));
-        done(desk.work(due));
+        List<PendingMessage<ConsumerRecord<byte[], byte[]>>> due = new ArrayList<>();
+        held.values().forEach(each -> due.addAll(each.messages().due(dispatcher.now())));
+        done(dispatcher.work(due));
     }
 
-    private void done(Set<Letter<ConsumerRecord<byte[], byte[]>>> letters) {
-        lanes.values().forEach(lane -> lane.letters().done(letters));
+    private void done(Set<PendingMessage<ConsumerRecord<byte[], byte[]>>> messages) {
+        held.values().forEach(each -> each.messages().done(messages));
     }
 
     private Duration idle(long now) {
         long nanos = POLL_MAX.toNanos();
-        for (PartitionLane lane : lanes.values()) {
-            nanos = Math.min(nanos, lane.letters().idleNanos(now));
+        for (PartitionMessages each : held.values()) {
+            nanos = Math.min(nanos, each.messages().idleNanos(now));
         }
         return Duration.ofNanos(nanos);
     }
 
     private void receive(ConsumerRecord<byte[], byte[]> record) {
-        lanes.computeIfAbsent(new TopicPartition(record.topic(), record.partition()), partition -> new PartitionLane())
-                .add(desk.receive(message(record), order(record), record));
+        held.computeIfAbsent(
+                        new TopicPartition(record.topic(), record.partition()), partition -> new PartitionMessages())
+                .add(dispatcher.receive(message(record), order(record), record));
     }
 
     private static ReceivedMessage message(ConsumerRecord<byte[], byte[]> record) {
@@ -132,9 +132,9 @@ final class PollLoop implements ConsumerRebalanceListener {
 
     private void commit() {
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
-        lanes.forEach((partition, lane) -> {
-            if (lane.isAhead()) {
-                offsets.put(partition, lane.toCommit());
+        held.forEach((partition, each) -> {
+            if (each.isAhead()) {
+                offsets.put(partition, each.toCommit());
             }
         });
         if (offsets.isEmpty()) {
@@ -148,9 +148,9 @@ final class PollLoop implements ConsumerRebalanceListener {
                 consumer.commitSync(offsets, COMMIT_MAX);
             }
             offsets.forEach((partition, offset) -> {
-                PartitionLane lane = lanes.get(partition);
-                if (lane != null) {
-                    lane.committed(offset.offset());
+                PartitionMessages each = held.get(partition);
+                if (each != null) {
+                    each.committed(offset.offset());
                 }
             });
         } catch (CommitFailedException | RebalanceInProgressException | TimeoutException e) {
@@ -164,17 +164,17 @@ final class PollLoop implements ConsumerRebalanceListener {
         Set<TopicPartition> paused = new HashSet<>();
         Set<TopicPartition> free = new HashSet<>();
         for (TopicPartition partition : consumer.assignment()) {
-            PartitionLane lane = lanes.get(partition);
-            (lane == null || !isFull(lane) ? free : paused).add(partition);
+            PartitionMessages each = held.get(partition);
+            (each == null || !isFull(each) ? free : paused).add(partition);
         }
         consumer.pause(paused);
         consumer.resume(free);
     }
 
-    private static boolean isFull(PartitionLane lane) {
-        return lane.letters().size() >= LANE_MAX
-                || lane.letters().all().stream()
-                                .mapToLong(letter -> letter.message().body().length)
+    private static boolean isFull(PartitionMessages each) {
+        return each.messages().size() >= HELD_MAX
+                || each.messages().all().stream()
+                                .mapToLong(pending -> pending.message().body().length)
                                 .sum()
                         >= LANE_BYTES_MAX;
     }
@@ -182,16 +182,16 @@ final class PollLoop implements ConsumerRebalanceListener {
     /** What is done was committed. The rest is the next owner's, who waits for what is running. */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-        partitions.forEach(lanes::remove);
+        partitions.forEach(held::remove);
     }
 
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        partitions.forEach(lanes::remove);
+        partitions.forEach(held::remove);
     }
 
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-        partitions.forEach(lanes::remove);
+        partitions.forEach(held::remove);
     }
 }

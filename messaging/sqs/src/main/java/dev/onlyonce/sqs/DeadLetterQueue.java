@@ -3,7 +3,7 @@ package dev.onlyonce.sqs;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.adapter.DeadLetterHeaders;
 import dev.onlyonce.messages.adapter.DeadLetters;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.PendingMessage;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -55,45 +55,45 @@ final class DeadLetterQueue implements DeadLetters<Message> {
     }
 
     @Override
-    public Set<Letter<Message>> send(Map<Letter<Message>, PoisonMessage> letters) {
+    public Set<PendingMessage<Message>> send(Map<PendingMessage<Message>, PoisonMessage> messages) {
         Queue queue;
         try {
             queue = Queue.find(client, urlOrName).join();
         } catch (CompletionException e) {
-            log.error("{} dead letters wait: the queue {} cannot be found", letters.size(), urlOrName, e);
+            log.error("{} dead letters wait: the queue {} cannot be found", messages.size(), urlOrName, e);
             return new HashSet<>();
         }
-        Map<Letter<Message>, CompletableFuture<Boolean>> sent = new HashMap<>();
-        letters.forEach((letter, why) -> sent.put(letter, send(queue, letter, why)));
-        Set<Letter<Message>> there = new HashSet<>();
-        sent.forEach((letter, answer) -> {
+        Map<PendingMessage<Message>, CompletableFuture<Boolean>> sent = new HashMap<>();
+        messages.forEach((pending, why) -> sent.put(pending, send(queue, pending, why)));
+        Set<PendingMessage<Message>> there = new HashSet<>();
+        sent.forEach((pending, answer) -> {
             if (answer.join()) {
-                there.add(letter);
+                there.add(pending);
             }
         });
         return there;
     }
 
-    private CompletableFuture<Boolean> send(Queue queue, Letter<Message> letter, PoisonMessage why) {
-        Map<String, MessageAttributeValue> own = letter.record().messageAttributes();
-        return send(queue, letter, withReason(letter, why))
+    private CompletableFuture<Boolean> send(Queue queue, PendingMessage<Message> pending, PoisonMessage why) {
+        Map<String, MessageAttributeValue> own = pending.record().messageAttributes();
+        return send(queue, pending, withReason(pending, why))
                 .exceptionallyCompose(thrown -> {
                     if (!ServiceFailure.isRefused(thrown)) {
                         return CompletableFuture.failedFuture(thrown);
                     }
                     log.warn(
                             "The dead letter {} is sent without its reason, which is {}, {}",
-                            letter.message().coordinates(),
+                            pending.message().coordinates(),
                             why.reason(),
                             why.getMessage(),
                             thrown);
-                    return send(queue, letter, own);
+                    return send(queue, pending, own);
                 })
                 .handle((answer, thrown) -> {
                     if (thrown != null) {
                         log.error(
                                 "The dead letter {} could not be sent and is tried again",
-                                letter.message().coordinates(),
+                                pending.message().coordinates(),
                                 thrown);
                     }
                     return thrown == null;
@@ -101,8 +101,8 @@ final class DeadLetterQueue implements DeadLetters<Message> {
     }
 
     private CompletableFuture<SendMessageResponse> send(
-            Queue queue, Letter<Message> letter, Map<String, MessageAttributeValue> attributes) {
-        Message message = letter.record();
+            Queue queue, PendingMessage<Message> pending, Map<String, MessageAttributeValue> attributes) {
+        Message message = pending.record();
         SendMessageRequest.Builder request = SendMessageRequest.builder()
                 .queueUrl(queue.url())
                 .messageBody(message.body())
@@ -115,12 +115,12 @@ final class DeadLetterQueue implements DeadLetters<Message> {
         return client.sendMessage(request.build());
     }
 
-    private Map<String, MessageAttributeValue> withReason(Letter<Message> letter, PoisonMessage why) {
+    private Map<String, MessageAttributeValue> withReason(PendingMessage<Message> pending, PoisonMessage why) {
         Map<String, MessageAttributeValue> reason = new LinkedHashMap<>();
-        DeadLetterHeaders.of(letter, why, group).forEach((name, text) -> reason.put(name, Attributes.text(text)));
-        reason.put(MESSAGE_ID, Attributes.text(letter.record().messageId()));
+        DeadLetterHeaders.of(pending, why, group).forEach((name, text) -> reason.put(name, Attributes.text(text)));
+        reason.put(MESSAGE_ID, Attributes.text(pending.record().messageId()));
         // It may have been a dead letter before.
-        Map<String, MessageAttributeValue> own = Attributes.own(letter.record().messageAttributes());
+        Map<String, MessageAttributeValue> own = Attributes.own(pending.record().messageAttributes());
         if (own.size() + reason.size() > Attributes.MAX) {
             reason.put(ATTRIBUTES, Attributes.folded(own));
         } else {

@@ -2,9 +2,9 @@ package dev.onlyonce.sqs;
 
 import static java.util.Objects.requireNonNullElse;
 
-import dev.onlyonce.messages.adapter.Desk;
-import dev.onlyonce.messages.adapter.Lane;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
+import dev.onlyonce.messages.adapter.PendingMessage;
+import dev.onlyonce.messages.adapter.PendingMessages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
  * <ol>
  *   <li>One receive waits for messages. When it comes back full, more of them at once fill the batch.
  *   <li>The {@link Heartbeat} keeps what was received from being delivered to others.
- *   <li>The messages that are due are handed to threads of the {@link Desk}. This one waits for them for a short while.
+ *   <li>The messages that are due are handed to threads of the {@link MessageDispatcher}. This one waits for them for a short while.
  *   <li>Those that are done are deleted. If that fails, or the process dies before, they are delivered again and recognised.
  *   <li>A message that failed goes back to its queue and is delivered again after its pause. In a FIFO queue it stays here, which keeps
  *       its group from being delivered, and those behind it go back.
@@ -41,11 +41,11 @@ final class PollLoop {
     private final Queue queue;
     private final Parts parts;
     private final Heartbeat heartbeat;
-    private final Lane<Message> lane = new Lane<>();
+    private final PendingMessages<Message> held = new PendingMessages<>();
     private int failures;
 
     /** What the loop works with. */
-    record Parts(Desk<Message> desk, Desk.Rules rules, Limits limits) {}
+    record Parts(MessageDispatcher<Message> dispatcher, MessageDispatcher.Rules rules, Limits limits) {}
 
     /**
      * How much to receive.
@@ -68,15 +68,15 @@ final class PollLoop {
         try {
             while (!closing.isDone()) {
                 receive(closing);
-                List<Letter<Message>> due = lane.due(parts.desk.now());
+                List<PendingMessage<Message>> due = held.due(parts.dispatcher.now());
                 if (!closing.isDone()) {
                     work(due);
                 }
             }
-            delete(parts.desk.finish());
+            delete(parts.dispatcher.finish());
         } finally {
             try {
-                giveBack(notRunning(lane.all()));
+                giveBack(notRunning(held.all()));
             } finally {
                 heartbeat.close();
             }
@@ -85,18 +85,19 @@ final class PollLoop {
 
     private void receive(CompletableFuture<?> closing) throws InterruptedException {
         Limits limits = parts.limits;
-        long idle = lane.idleNanos(parts.desk.now());
+        long idle = held.idleNanos(parts.dispatcher.now());
         Duration wait = idle >= limits.longPoll.toNanos()
                 ? limits.longPoll
                 : Duration.ofSeconds(Duration.ofNanos(idle).toSeconds());
-        int room = Math.min(limits.batch - lane.fresh(), SLOW_FACTOR * limits.batch - lane.size());
+        int room = Math.min(limits.batch - held.fresh(), SLOW_FACTOR * limits.batch - held.size());
         List<Message> messages = room > 0 ? gather(room, wait, closing) : List.of();
         for (Message message : messages) {
             Delivered delivered = new Delivered(message, queue.url());
-            lane.add(parts.desk.receive(delivered.message(), delivered.order(), message, delivered.triesBefore()));
+            held.add(
+                    parts.dispatcher.receive(delivered.message(), delivered.order(), message, delivered.triesBefore()));
         }
         if (messages.isEmpty() && idle > 0 && (wait.isZero() || room <= 0)) {
-            Duration pause = lane.isRunning() ? SHORT_PAUSE : Duration.ofNanos(Math.min(idle, SHORT_PAUSE.toNanos()));
+            Duration pause = held.isRunning() ? SHORT_PAUSE : Duration.ofNanos(Math.min(idle, SHORT_PAUSE.toNanos()));
             parts.rules.time().await(closing, pause);
         }
     }
@@ -136,63 +137,65 @@ final class PollLoop {
         messages.addAll(some);
     }
 
-    private void work(List<Letter<Message>> due) {
-        delete(parts.desk.work(due));
+    private void work(List<PendingMessage<Message>> due) {
+        delete(parts.dispatcher.work(due));
         giveBack(notRunning(Queue.isFifo(queue.url()) ? behindOthers() : failed()));
     }
 
-    private void delete(Set<Letter<Message>> done) {
-        lane.done(done);
+    private void delete(Set<PendingMessage<Message>> done) {
+        held.done(done);
         List<String> receipts = receipts(done);
         heartbeat.release(receipts);
         queue.delete(receipts).join();
     }
 
     /** What is running is hidden until it is done, or until its visibility timeout is over. */
-    private static List<Letter<Message>> notRunning(List<Letter<Message>> letters) {
-        return letters.stream().filter(letter -> !letter.isRunning()).toList();
+    private static List<PendingMessage<Message>> notRunning(List<PendingMessage<Message>> messages) {
+        return messages.stream().filter(pending -> !pending.isRunning()).toList();
     }
 
     /** Those that failed in this delivery, and are to be tried in another. A dead letter that could not be sent stays here. */
-    private List<Letter<Message>> failed() {
-        return lane.all().stream()
-                .filter(letter -> letter.verdict() == null
-                        && letter.tries() > new Delivered(letter.record(), queue.url()).triesBefore())
+    private List<PendingMessage<Message>> failed() {
+        return held.all().stream()
+                .filter(pending -> pending.verdict() == null
+                        && pending.tries() > new Delivered(pending.record(), queue.url()).triesBefore())
                 .toList();
     }
 
     /** Those that wait for another of their group, which stays here. One that is running is done soon. */
-    private List<Letter<Message>> behindOthers() {
+    private List<PendingMessage<Message>> behindOthers() {
         Set<Object> waiting = new HashSet<>();
         Set<Object> running = new HashSet<>();
-        lane.all().stream().filter(Letter::isRunning).forEach(letter -> running.add(orderOf(letter)));
-        return lane.all().stream()
-                .filter(letter -> letter.order() != null && !waiting.add(letter.order()))
-                .filter(letter -> !running.contains(orderOf(letter)))
+        held.all().stream().filter(PendingMessage::isRunning).forEach(pending -> running.add(orderOf(pending)));
+        return held.all().stream()
+                .filter(pending -> pending.order() != null && !waiting.add(pending.order()))
+                .filter(pending -> !running.contains(orderOf(pending)))
                 .toList();
     }
 
-    private static Object orderOf(Letter<Message> letter) {
-        return requireNonNullElse(letter.order(), letter);
+    private static Object orderOf(PendingMessage<Message> pending) {
+        return requireNonNullElse(pending.order(), pending);
     }
 
-    private void giveBack(List<Letter<Message>> letters) {
-        if (letters.isEmpty()) {
+    private void giveBack(List<PendingMessage<Message>> messages) {
+        if (messages.isEmpty()) {
             return;
         }
-        lane.done(Set.copyOf(letters));
-        heartbeat.release(receipts(letters));
+        held.done(Set.copyOf(messages));
+        heartbeat.release(receipts(messages));
         heartbeat.quiet().join();
-        long now = parts.desk.now();
-        queue.hide(letters.stream()
-                        .map(letter -> new Queue.Visibility(
-                                letter.record().receiptHandle(),
-                                Duration.ofNanos(Math.max(0, letter.dueNanos() - now))))
+        long now = parts.dispatcher.now();
+        queue.hide(messages.stream()
+                        .map(pending -> new Queue.Visibility(
+                                pending.record().receiptHandle(),
+                                Duration.ofNanos(Math.max(0, pending.dueNanos() - now))))
                         .toList())
                 .join();
     }
 
-    private static List<String> receipts(Collection<Letter<Message>> letters) {
-        return letters.stream().map(letter -> letter.record().receiptHandle()).toList();
+    private static List<String> receipts(Collection<PendingMessage<Message>> messages) {
+        return messages.stream()
+                .map(pending -> pending.record().receiptHandle())
+                .toList();
     }
 }

@@ -4,14 +4,11 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElseGet;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.messages.MessageConsumer;
-import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageDecoder;
-import dev.onlyonce.messages.adapter.Desk;
+import dev.onlyonce.messages.adapter.ConsumerThread;
 import dev.onlyonce.messages.adapter.InboxBuilder;
+import dev.onlyonce.messages.adapter.MessageDispatcher;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,19 +20,16 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
  * <p>Each has a thread of its own from {@link #start} to {@link #close}; for more threads, build more. The client is the caller's. Safe
  * for any number of threads.
  */
-public final class SqsInbox implements MessageConsumer {
-    private static final Duration CLOSE_MAX = Duration.ofSeconds(30);
-
+public final class SqsInbox extends ConsumerThread {
     private static final Logger log = LoggerFactory.getLogger(SqsInbox.class);
 
     private final SqsAsyncClient client;
     private final String queue;
     private final DeadLetterQueue deadLetters;
     private final PollLoop.Parts parts;
-    private final CompletableFuture<Void> closing = new CompletableFuture<>();
-    private @Nullable Thread thread;
 
     private SqsInbox(SqsAsyncClient client, String queue, DeadLetterQueue deadLetters, PollLoop.Parts parts) {
+        super("onlyonce-sqs-" + Queue.name(queue), parts.dispatcher());
         this.client = client;
         this.queue = queue;
         this.deadLetters = deadLetters;
@@ -51,27 +45,15 @@ public final class SqsInbox implements MessageConsumer {
         return new Builder<>(once, client, decoder);
     }
 
-    /** Starts to consume. */
     @Override
-    public synchronized void start() {
-        if (closing.isDone()) {
-            throw new IllegalStateException("it is closed");
-        }
-        if (thread == null) {
-            Thread started = new Thread(this::consume, "onlyonce-sqs-" + Queue.name(queue));
-            started.start();
-            thread = started;
-        }
-    }
-
-    private void consume() {
+    protected void consume() {
         deadLetters.check();
         int failures = 0;
-        while (!closing.isDone()) {
+        while (!isClosing()) {
             try {
                 Queue found = Queue.find(client, queue).join();
                 failures = 0;
-                new PollLoop(found, parts).run(closing);
+                new PollLoop(found, parts).run(closing());
             } catch (InterruptedException e) {
                 // A time limit of a handler may interrupt too late.
                 log.warn("The thread that consumes {} was interrupted, and goes on", queue, e);
@@ -81,46 +63,6 @@ public final class SqsInbox implements MessageConsumer {
                 pause(pause);
             }
         }
-    }
-
-    private void pause(Duration pause) {
-        try {
-            parts.rules().time().await(closing, pause);
-        } catch (InterruptedException e) {
-            log.warn("The thread that consumes {} was interrupted, and goes on", queue, e);
-        }
-    }
-
-    /** How many messages went which way since the start. */
-    @Override
-    public MessageCounts counts() {
-        return parts.desk().counts();
-    }
-
-    @Override
-    public Map<String, Integer> hung() {
-        return parts.desk().hung();
-    }
-
-    /**
-     * Ends after the batch that is running, and gives back what it has not begun. Waits for that, within a bound: a receive that is under
-     * way ends after {@link Builder#longPoll}.
-     */
-    @Override
-    public void close() {
-        Thread started;
-        synchronized (this) {
-            closing.complete(null);
-            started = thread;
-        }
-        try {
-            if (started != null) {
-                started.join(CLOSE_MAX.toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        parts.desk().close();
     }
 
     /**
@@ -210,14 +152,15 @@ public final class SqsInbox implements MessageConsumer {
         }
 
         @Override
-        protected SqsInbox build(Desk.Rules rules) {
+        protected SqsInbox build(MessageDispatcher.Rules rules) {
             String name = requireNonNull(queue);
             DeadLetterQueue dead = new DeadLetterQueue(
                     client,
                     requireNonNullElseGet(deadLetterQueue, () -> Queue.withSuffix(name, "-dead")),
                     rules.group());
             PollLoop.Limits limits = new PollLoop.Limits(batch, longPoll, visibility);
-            return new SqsInbox(client, name, dead, new PollLoop.Parts(new Desk<>(rules, dead), rules, limits));
+            return new SqsInbox(
+                    client, name, dead, new PollLoop.Parts(new MessageDispatcher<>(rules, dead), rules, limits));
         }
     }
 }

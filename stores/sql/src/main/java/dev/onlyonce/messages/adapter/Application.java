@@ -13,26 +13,26 @@ public interface Application {
     int concurrency();
 
     /**
-     * Which letters are applied by one thread: those with an equal {@link Letter#order} in the order of the list.
+     * Which messages are applied by one thread: those with an equal {@link PendingMessage#order} in the order of the list.
      *
      * @param due of one topic
      */
-    <R> List<Group<R>> split(List<Letter<R>> due);
+    <R> List<Group<R>> split(List<PendingMessage<R>> due);
 
     /**
-     * Letters for one thread.
+     * Messages for one thread.
      *
      * @param isBatch whether these are the batch of their topic; of those only one is applied at a time
      */
-    record Group<R>(List<Letter<R>> letters, boolean isBatch) {}
+    record Group<R>(List<PendingMessage<R>> messages, boolean isBatch) {}
 
     /**
-     * Applies those that were not applied before, and answers for them. Letters without an answer are tried again.
+     * Applies those that were not applied before, and answers for them. Messages without an answer are tried again.
      *
      * @throws RuntimeException if the store cannot answer: those without an answer are tried again, and it is nobody's failure
      */
-    void apply(Round round);
+    void apply(HandlerRun run);
 
-    /** The answer for a letter whose handler did not return, not even when it was interrupted. */
+    /** The answer for a message whose handler did not return, not even when it was interrupted. */
     Applied abandoned(String why);
 }

@@ -15,13 +15,13 @@ public final class DeadLetterHeaders {
     private DeadLetterHeaders() {}
 
     /** Why, by whom and after how many tries; names with their prefix. */
-    public static Map<String, String> of(Letter<?> letter, PoisonMessage why, String group) {
+    public static Map<String, String> of(PendingMessage<?> pending, PoisonMessage why, String group) {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put(PREFIX + "reason", why.reason().code());
         headers.put(PREFIX + "text", plain(String.valueOf(why.getMessage())));
-        headers.put(PREFIX + "tries", String.valueOf(letter.tries()));
+        headers.put(PREFIX + "tries", String.valueOf(pending.tries()));
         headers.put(PREFIX + "group", plain(group));
-        headers.put(PREFIX + "topic", plain(letter.message().topic()));
+        headers.put(PREFIX + "topic", plain(pending.message().topic()));
         return headers;
     }
 

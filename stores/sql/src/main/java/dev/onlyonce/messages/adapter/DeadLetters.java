@@ -15,7 +15,7 @@ public interface DeadLetters<R> extends AutoCloseable {
      *
      * @return those that were acknowledged; the others are tried again
      */
-    Set<Letter<R>> send(Map<Letter<R>, PoisonMessage> letters);
+    Set<PendingMessage<R>> send(Map<PendingMessage<R>, PoisonMessage> messages);
 
     @Override
     void close();

@@ -52,7 +52,7 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
     protected abstract String group();
 
     /** Builds the consumer. */
-    protected abstract I build(Desk.Rules rules);
+    protected abstract I build(MessageDispatcher.Rules rules);
 
     /** Where ids come from; CloudEvents by default. A message without an id becomes a dead letter. */
     public final B id(MessageId ids) {
@@ -95,10 +95,10 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
      * @throws IllegalArgumentException if a setting is wrong, or the {@link Onlyonce} is not built on a SQL store
      */
     public final I transactional(TransactionalHandler<T> handler) {
-        Reading<T> reading = reading();
+        MessageReader<T> reader = reader();
         return build(rules(
-                reading,
-                new TransactionalApplication<>(Inbox.of(once), reading, handler, handlerMaxOr(TRANSACTIONAL_MAX))));
+                reader,
+                new TransactionalApplication<>(Inbox.of(once), reader, handler, handlerMaxOr(TRANSACTIONAL_MAX))));
     }
 
     /**
@@ -109,7 +109,7 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
      * @throws IllegalStateException if the operation is executed in another way
      */
     public final I leased(String operation, LeasedHandler<T> handler) {
-        Reading<T> reading = reading();
+        MessageReader<T> reader = reader();
         if (concurrency < 1) {
             throw new IllegalArgumentException("concurrency must be at least 1: " + concurrency);
         }
@@ -123,7 +123,7 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
         }
         LeasedApplication.Leasing<T> leasing =
                 new LeasedApplication.Leasing<>(operation, heldFor(policy, max), handler, concurrency, max);
-        return build(rules(reading, new LeasedApplication<>(once, leasing, reading)));
+        return build(rules(reader, new LeasedApplication<>(once, leasing, reader)));
     }
 
     /** The claim of a handler that is given up must end as unknown, and its lease is renewed until then. */
@@ -145,14 +145,14 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
         return max;
     }
 
-    private Reading<T> reading() {
+    private MessageReader<T> reader() {
         if (bodyBytesMax < 0) {
             throw new IllegalArgumentException("bodyBytesMax must not be negative: " + bodyBytesMax);
         }
-        return new Reading<>(group(), ids, decoder, bodyBytesMax);
+        return new MessageReader<>(group(), ids, decoder, bodyBytesMax);
     }
 
-    private Desk.Rules rules(Reading<T> reading, Application application) {
-        return new Desk.Rules(application, reading, retries, once.registry());
+    private MessageDispatcher.Rules rules(MessageReader<T> reader, Application application) {
+        return new MessageDispatcher.Rules(application, reader, retries, once.registry());
     }
 }

@@ -26,12 +26,12 @@ import java.util.List;
 final class LeasedApplication<T> implements Application {
     private final Onlyonce once;
     private final Leasing<T> leasing;
-    private final Reading<T> reading;
+    private final MessageReader<T> reader;
 
-    LeasedApplication(Onlyonce once, Leasing<T> leasing, Reading<T> reading) {
+    LeasedApplication(Onlyonce once, Leasing<T> leasing, MessageReader<T> reader) {
         this.once = once;
         this.leasing = leasing;
-        this.reading = reading;
+        this.reader = reader;
     }
 
     /**
@@ -54,20 +54,20 @@ final class LeasedApplication<T> implements Application {
     }
 
     @Override
-    public <R> List<Group<R>> split(List<Letter<R>> due) {
+    public <R> List<Group<R>> split(List<PendingMessage<R>> due) {
         return TransactionalApplication.rows(due).stream()
                 .map(row -> new Group<>(row, false))
                 .toList();
     }
 
     @Override
-    public void apply(Round round) {
-        for (Letter<?> letter : round.letters()) {
-            if (round.isAbandoned()) {
+    public void apply(HandlerRun run) {
+        for (PendingMessage<?> pending : run.messages()) {
+            if (run.isAbandoned()) {
                 return;
             }
-            Applied answer = applyOne(letter, round);
-            round.answer(letter, answer);
+            Applied answer = applyOne(pending, run);
+            run.answer(pending, answer);
             if (answer instanceof Applied.Failed || answer instanceof Applied.Held) {
                 return;
             }
@@ -80,23 +80,23 @@ final class LeasedApplication<T> implements Application {
         return new Applied.Failed(new PoisonMessage(DeadLetterReason.OUTCOME_UNKNOWN, why, null));
     }
 
-    private Applied applyOne(Letter<?> letter, Round round) {
+    private Applied applyOne(PendingMessage<?> pending, HandlerRun run) {
         Key key = Key.of(
-                        reading.source(letter),
+                        reader.source(pending),
                         leasing.operation,
-                        requireNonNull(letter.identity()).id())
+                        requireNonNull(pending.identity()).id())
                 .in(Scope.OPERATION);
-        Fingerprint fingerprint = Fingerprint.of(letter.message().body());
+        Fingerprint fingerprint = Fingerprint.of(pending.message().body());
         try {
             // Before the claim: what cannot be decoded has had no effect, and an exception in the action proves
             // nothing.
-            T value = reading.decode(letter.message());
+            T value = reader.decode(pending.message());
             Outcome<byte[]> outcome = once.registry()
                     .execute(key, fingerprint, leasing.policy, Codec.bytes(), claim -> {
-                        round.handle(
-                                letter,
-                                Round.Hold.NOTHING,
-                                () -> leasing.handler.apply(claim, value, letter.message()));
+                        run.handle(
+                                pending,
+                                HandlerRun.Hold.NOTHING,
+                                () -> leasing.handler.apply(claim, value, pending.message()));
                         return new byte[0];
                     });
             return applied(key, outcome);

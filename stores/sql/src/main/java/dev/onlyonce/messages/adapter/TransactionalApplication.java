@@ -29,13 +29,14 @@ final class TransactionalApplication<T> implements Application {
     private static final int ORDERS_MAX = 8;
 
     private final Inbox inbox;
-    private final Reading<T> reading;
+    private final MessageReader<T> reader;
     private final TransactionalHandler<T> handler;
     private final Duration handlerMax;
 
-    TransactionalApplication(Inbox inbox, Reading<T> reading, TransactionalHandler<T> handler, Duration handlerMax) {
+    TransactionalApplication(
+            Inbox inbox, MessageReader<T> reader, TransactionalHandler<T> handler, Duration handlerMax) {
         this.inbox = inbox;
-        this.reading = reading;
+        this.reader = reader;
         this.handler = handler;
         this.handlerMax = handlerMax;
     }
@@ -51,15 +52,15 @@ final class TransactionalApplication<T> implements Application {
     }
 
     @Override
-    public <R> List<Group<R>> split(List<Letter<R>> due) {
-        List<Letter<R>> batch = new ArrayList<>();
+    public <R> List<Group<R>> split(List<PendingMessage<R>> due) {
+        List<PendingMessage<R>> batch = new ArrayList<>();
         List<Group<R>> groups = new ArrayList<>();
-        List<Letter<R>> slow = new ArrayList<>();
+        List<PendingMessage<R>> slow = new ArrayList<>();
         int orders = 0;
-        for (List<Letter<R>> row : rows(due)) {
-            if (row.stream().noneMatch(Letter::isSlow)) {
+        for (List<PendingMessage<R>> row : rows(due)) {
+            if (row.stream().noneMatch(PendingMessage::isSlow)) {
                 batch.addAll(row);
-            } else if (row.stream().anyMatch(Letter::hasHung)) {
+            } else if (row.stream().anyMatch(PendingMessage::hasHung)) {
                 groups.add(new Group<>(row, false));
             } else {
                 slow.addAll(row);
@@ -80,26 +81,26 @@ final class TransactionalApplication<T> implements Application {
         return groups;
     }
 
-    /** Letters of one order, in turn; each without an order on its own. */
-    static <R> List<List<Letter<R>>> rows(List<Letter<R>> letters) {
-        Map<Object, List<Letter<R>>> rows = new LinkedHashMap<>();
-        for (Letter<R> letter : letters) {
-            Object order = letter.order();
-            rows.computeIfAbsent(order == null ? letter : order, row -> new ArrayList<>())
-                    .add(letter);
+    /** Messages of one order, in turn; each without an order on its own. */
+    static <R> List<List<PendingMessage<R>>> rows(List<PendingMessage<R>> messages) {
+        Map<Object, List<PendingMessage<R>>> rows = new LinkedHashMap<>();
+        for (PendingMessage<R> pending : messages) {
+            Object order = pending.order();
+            rows.computeIfAbsent(order == null ? pending : order, row -> new ArrayList<>())
+                    .add(pending);
         }
         return List.copyOf(rows.values());
     }
 
     @Override
-    public void apply(Round round) {
-        List<? extends Letter<?>> letters = round.letters();
+    public void apply(HandlerRun run) {
+        List<? extends PendingMessage<?>> messages = run.messages();
         List<InboxDelivery> deliveries =
-                letters.stream().map(letter -> delivery(letter, round)).toList();
-        boolean isSlow = letters.stream().anyMatch(Letter::isSlow);
+                messages.stream().map(pending -> delivery(pending, run)).toList();
+        boolean isSlow = messages.stream().anyMatch(PendingMessage::isSlow);
         List<Applied> applied = isSlow ? inbox.applyAlone(deliveries) : inbox.applyAll(deliveries);
-        for (int i = 0; i < letters.size(); i++) {
-            round.answer(letters.get(i), applied.get(i));
+        for (int i = 0; i < messages.size(); i++) {
+            run.answer(messages.get(i), applied.get(i));
         }
     }
 
@@ -109,14 +110,14 @@ final class TransactionalApplication<T> implements Application {
         return new Applied.Failed(new PoisonMessage(DeadLetterReason.HANDLER_HUNG, why, null));
     }
 
-    private InboxDelivery delivery(Letter<?> letter, Round round) {
-        ReceivedMessage message = letter.message();
+    private InboxDelivery delivery(PendingMessage<?> pending, HandlerRun run) {
+        ReceivedMessage message = pending.message();
         InboxMessage name = new InboxMessage(
-                reading.source(letter), requireNonNull(letter.identity()).id(), Fingerprint.of(message.body()));
-        return new InboxDelivery(name, letter.order(), transaction -> {
+                reader.source(pending), requireNonNull(pending.identity()).id(), Fingerprint.of(message.body()));
+        return new InboxDelivery(name, pending.order(), transaction -> {
             try {
-                round.handle(
-                        letter, hold(transaction), () -> handler.apply(transaction, reading.decode(message), message));
+                run.handle(
+                        pending, hold(transaction), () -> handler.apply(transaction, reader.decode(message), message));
             } catch (Error e) {
                 // One message's error must not end the thread that applies the others.
                 throw new IllegalStateException("the handler broke: " + e, e);
@@ -124,8 +125,8 @@ final class TransactionalApplication<T> implements Application {
         });
     }
 
-    private static Round.Hold hold(Connection transaction) {
-        return new Round.Hold() {
+    private static HandlerRun.Hold hold(Connection transaction) {
+        return new HandlerRun.Hold() {
             @Override
             public void cancel() {
                 Inbox.cancel(transaction);

@@ -22,22 +22,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that apply letters, so that the one that consumes goes on. Used by that thread alone.
+ * The threads that apply messages, so that the one that consumes goes on. Used by that thread alone.
  *
  * <ol>
  *   <li>Each topic has threads of its own: one whose handlers hang leaves the others theirs.
- *   <li>A handler that takes too long is stopped ({@link Round}). If that fails, its thread is abandoned, and another takes its place.
+ *   <li>A handler that takes too long is stopped ({@link HandlerRun}). If that fails, its thread is abandoned, and another takes its place.
  *   <li>A topic with as many abandoned threads as it may have threads at all gets no more until one of them returns.
  * </ol>
  *
  * @param <R> what the broker delivered
  */
-final class Rounds<R> {
+final class HandlerThreads<R> {
     /** From the interrupt until the connection is cut, and from there until the thread is abandoned; at most half of what a handler has. */
     private static final Duration GRACE_MAX = Duration.ofSeconds(10);
 
     private static final Duration IDLE_THREAD = Duration.ofSeconds(30);
-    private static final Logger log = LoggerFactory.getLogger(Rounds.class);
+    private static final Logger log = LoggerFactory.getLogger(HandlerThreads.class);
 
     private final Application application;
     private final Registry registry;
@@ -51,7 +51,7 @@ final class Rounds<R> {
     private volatile CompletableFuture<Void> progress = new CompletableFuture<>();
     private volatile Map<String, Integer> hung = Map.of();
 
-    Rounds(Application application, Registry registry, String group) {
+    HandlerThreads(Application application, Registry registry, String group) {
         this.application = application;
         this.registry = registry;
         this.time = registry.time();
@@ -65,35 +65,35 @@ final class Rounds<R> {
                 });
     }
 
-    /** A round and its thread. */
+    /** A run and its thread. */
     private static final class Running<R> {
         private final String topic;
         private final Application.Group<R> group;
-        private final Round round;
+        private final HandlerRun run;
         private boolean wasCut;
         private volatile boolean ended;
         private volatile @Nullable Throwable trouble;
 
-        Running(String topic, Application.Group<R> group, Round round) {
+        Running(String topic, Application.Group<R> group, HandlerRun run) {
             this.topic = topic;
             this.group = group;
-            this.round = round;
+            this.run = run;
         }
     }
 
-    /** Receives what becomes of letters, on the thread that consumes. */
+    /** Receives what becomes of messages, on the thread that consumes. */
     interface Ends<R> {
         /** There is an answer. */
-        void answered(Letter<R> letter, Applied applied);
+        void answered(PendingMessage<R> pending, Applied applied);
 
         /** There is none: they are to be tried again. */
-        void unanswered(List<Letter<R>> letters, @Nullable Throwable trouble);
+        void unanswered(List<PendingMessage<R>> messages, @Nullable Throwable trouble);
 
         /** Its handler was interrupted. */
-        void interrupted(Letter<R> letter);
+        void interrupted(PendingMessage<R> pending);
     }
 
-    /** Whether any thread is applying letters. */
+    /** Whether any thread is applying messages. */
     boolean isBusy() {
         return !running.isEmpty();
     }
@@ -102,7 +102,7 @@ final class Rounds<R> {
     List<Application.Group<R>> start(List<Application.Group<R>> groups) {
         List<Application.Group<R>> rest = new ArrayList<>();
         for (Application.Group<R> each : groups) {
-            String topic = each.letters().get(0).message().topic();
+            String topic = each.messages().get(0).message().topic();
             if (mayStart(topic, each.isBatch())) {
                 start(topic, each);
             } else {
@@ -121,17 +121,17 @@ final class Rounds<R> {
         return isFree && lost < application.concurrency();
     }
 
-    private void start(String topic, Application.Group<R> letters) {
-        Round round = new Round(letters.letters(), time, application.handlerMax());
-        Running<R> started = new Running<>(topic, letters, round);
-        letters.letters().forEach(letter -> letter.setRunning(true));
+    private void start(String topic, Application.Group<R> messages) {
+        HandlerRun run = new HandlerRun(messages.messages(), time, application.handlerMax());
+        Running<R> started = new Running<>(topic, messages, run);
+        messages.messages().forEach(pending -> pending.setRunning(true));
         running.add(started);
         try {
             threads.execute(() -> apply(started));
         } catch (RuntimeException | Error e) {
             // There is no thread now. Whoever waits for this one would wait forever.
             running.remove(started);
-            letters.letters().forEach(letter -> letter.setRunning(false));
+            messages.messages().forEach(pending -> pending.setRunning(false));
             throw e;
         }
     }
@@ -139,7 +139,7 @@ final class Rounds<R> {
     /** A listener that blocks must not hold up messages. */
     private void apply(Running<R> started) {
         try {
-            registry.background(() -> application.apply(started.round));
+            registry.background(() -> application.apply(started.run));
         } catch (RuntimeException | Error e) {
             started.trouble = e;
         } finally {
@@ -184,26 +184,26 @@ final class Rounds<R> {
 
     private Map<String, Integer> countHung() {
         Map<String, Integer> found = new TreeMap<>();
-        running.stream().filter(one -> one.round.isOverdue()).forEach(one -> found.merge(one.topic, 1, Integer::sum));
+        running.stream().filter(one -> one.run.isOverdue()).forEach(one -> found.merge(one.topic, 1, Integer::sum));
         stuck.forEach(one -> found.merge(one.topic, 1, Integer::sum));
         return found.isEmpty() ? Map.of() : found;
     }
 
     private void report(Running<R> one, Ends<R> ends) {
-        Map<Letter<?>, Applied> answers = new HashMap<>(one.round.takeAnswers());
-        for (Letter<R> letter : one.group.letters()) {
-            Applied applied = answers.get(letter);
+        Map<PendingMessage<?>, Applied> answers = new HashMap<>(one.run.takeAnswers());
+        for (PendingMessage<R> pending : one.group.messages()) {
+            Applied applied = answers.get(pending);
             if (applied != null) {
-                letter.setRunning(false);
-                ends.answered(letter, applied);
+                pending.setRunning(false);
+                ends.answered(pending, applied);
             }
         }
     }
 
     private void unanswered(Running<R> one, @Nullable Throwable trouble, Ends<R> ends) {
-        List<Letter<R>> left =
-                one.group.letters().stream().filter(Letter::isRunning).toList();
-        left.forEach(letter -> letter.setRunning(false));
+        List<PendingMessage<R>> left =
+                one.group.messages().stream().filter(PendingMessage::isRunning).toList();
+        left.forEach(pending -> pending.setRunning(false));
         if (!left.isEmpty()) {
             ends.unanswered(left, trouble);
         }
@@ -213,52 +213,52 @@ final class Rounds<R> {
     private boolean isInTime(Running<R> one, Ends<R> ends) {
         Duration max = application.handlerMax();
         long grace = Math.min(GRACE_MAX.toNanos(), max.toNanos() / 2);
-        long over = one.round.handledNanos() - max.toNanos();
+        long over = one.run.handledNanos() - max.toNanos();
         if (over < 0) {
             one.wasCut = false;
             return true;
         }
-        Letter<R> letter = letter(one, one.round.interrupt());
-        if (letter != null) {
+        PendingMessage<R> pending = pending(one, one.run.interrupt());
+        if (pending != null) {
             log.error(
                     "The handler of {} {} has not returned for {}, and is interrupted",
-                    letter.message().topic(),
-                    letter.message().coordinates(),
+                    pending.message().topic(),
+                    pending.message().coordinates(),
                     max);
-            letter.hung();
-            ends.interrupted(letter);
+            pending.hung();
+            ends.interrupted(pending);
         }
         if (over > grace && !one.wasCut) {
             one.wasCut = true;
-            one.round.cut();
+            one.run.cut();
         }
         return over <= 2 * grace || !isAbandoned(one, ends);
     }
 
     private boolean isAbandoned(Running<R> one, Ends<R> ends) {
-        Letter<R> letter = letter(one, one.round.abandon());
-        if (letter == null) {
+        PendingMessage<R> pending = pending(one, one.run.abandon());
+        if (pending == null) {
             return false;
         }
         log.error(
                 "The handler of {} {} did not return when it was interrupted. Its thread is given up and runs on, the {}. of them; with {} its"
                         + " topic stands still until the process is restarted",
-                letter.message().topic(),
-                letter.message().coordinates(),
+                pending.message().topic(),
+                pending.message().coordinates(),
                 stuck.size() + 1,
                 application.concurrency());
         report(one, ends);
-        if (letter.isRunning()) {
-            letter.setRunning(false);
+        if (pending.isRunning()) {
+            pending.setRunning(false);
             ends.answered(
-                    letter, application.abandoned("its handler did not return within " + application.handlerMax()));
+                    pending, application.abandoned("its handler did not return within " + application.handlerMax()));
         }
         return true;
     }
 
-    private @Nullable Letter<R> letter(Running<R> one, @Nullable Letter<?> found) {
-        return one.group.letters().stream()
-                .filter(letter -> letter == found)
+    private @Nullable PendingMessage<R> pending(Running<R> one, @Nullable PendingMessage<?> found) {
+        return one.group.messages().stream()
+                .filter(pending -> pending == found)
                 .findFirst()
                 .orElse(null);
     }

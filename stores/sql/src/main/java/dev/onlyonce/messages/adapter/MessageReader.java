@@ -17,12 +17,12 @@ import dev.onlyonce.messages.ReceivedMessage;
  * @param decoder makes values
  * @param bodyBytesMax the largest body
  */
-public record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bodyBytesMax) {
+public record MessageReader<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bodyBytesMax) {
 
     /** Finds out what a message is, or gives it up. */
-    void identify(Letter<?> letter) {
+    void identify(PendingMessage<?> pending) {
         try {
-            ReceivedMessage message = letter.message();
+            ReceivedMessage message = pending.message();
             if (message.body().length > bodyBytesMax) {
                 throw new PoisonMessage(
                         DeadLetterReason.TOO_LARGE,
@@ -31,18 +31,18 @@ public record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder,
             }
             MessageIdentity identity = ids.require(message);
             identity.source(group);
-            letter.identified(identity);
+            pending.identified(identity);
         } catch (PoisonMessage e) {
-            letter.giveUp(e);
+            pending.giveUp(e);
         } catch (RuntimeException | Error e) {
             // An error too, or one message would end the threads of all consumers, one after the other.
-            letter.giveUp(new PoisonMessage(DeadLetterReason.UNDECODABLE, "no id can be read: " + e, e));
+            pending.giveUp(new PoisonMessage(DeadLetterReason.UNDECODABLE, "no id can be read: " + e, e));
         }
     }
 
     /** The name space of a message's id. */
-    String source(Letter<?> letter) {
-        return requireNonNull(letter.identity()).source(group);
+    String source(PendingMessage<?> pending) {
+        return requireNonNull(pending.identity()).source(group);
     }
 
     /** Decodes a body. Only messages that were not applied before are decoded. */

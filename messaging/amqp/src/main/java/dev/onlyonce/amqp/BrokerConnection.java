@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A connection that can be cut. The client writes without a time limit: when the broker stops reading, as RabbitMQ does when memory or disk
  * run low, all writers wait, and so does whoever closes the connection. Only closing the socket frees them. Any number of threads.
  */
-final class Line implements AutoCloseable {
+final class BrokerConnection implements AutoCloseable {
     private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
 
     private final Connection connection;
@@ -25,7 +25,7 @@ final class Line implements AutoCloseable {
     private final Deque<Channel> idle = new ConcurrentLinkedDeque<>();
     private volatile boolean cut;
 
-    Line(Connection connection, @Nullable Socket socket) {
+    BrokerConnection(Connection connection, @Nullable Socket socket) {
         this.connection = connection;
         this.socket = socket;
     }
@@ -58,7 +58,7 @@ final class Line implements AutoCloseable {
         idle.push(channel);
     }
 
-    /** Cuts the line after this time, unless the returned future is completed before. */
+    /** Cuts the connection after this time, unless the returned future is completed before. */
     CompletableFuture<Void> cutAfter(Duration max) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         var unused = done.orTimeout(max.toNanos(), TimeUnit.NANOSECONDS).exceptionally(late -> {

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <R> what the broker delivered
  */
-public final class Desk<R> implements AutoCloseable {
+public final class MessageDispatcher<R> implements AutoCloseable {
     /** How long a message waits that somebody else is just applying. */
     private static final Duration HELD_PAUSE = Duration.ofMillis(200);
     /** The pause grows to two seconds. */
@@ -38,11 +38,11 @@ public final class Desk<R> implements AutoCloseable {
     /** Less than a consumer takes to close. */
     private static final Duration FINISH_MAX = Duration.ofSeconds(20);
 
-    private static final Logger log = LoggerFactory.getLogger(Desk.class);
+    private static final Logger log = LoggerFactory.getLogger(MessageDispatcher.class);
 
     private final Rules rules;
     private final DeadLetters<R> deadLetters;
-    private final Rounds<R> rounds;
+    private final HandlerThreads<R> threads;
     private final Counters counters = new Counters();
     private int storeFailures;
     private int burialFailures;
@@ -51,11 +51,11 @@ public final class Desk<R> implements AutoCloseable {
      * How it decides.
      *
      * @param application applies messages
-     * @param reading finds their ids
+     * @param reader finds their ids
      * @param retries limits the tries
      * @param registry for its time and its listeners
      */
-    public record Rules(Application application, Reading<?> reading, RetryLimits retries, Registry registry) {
+    public record Rules(Application application, MessageReader<?> reader, RetryLimits retries, Registry registry) {
         /** For pauses. */
         public Time time() {
             return registry.time();
@@ -63,19 +63,19 @@ public final class Desk<R> implements AutoCloseable {
 
         /** The consumer group: each applies each message once. */
         public String group() {
-            return reading.group();
+            return reader.group();
         }
     }
 
     /** With dead letters that it closes. */
-    public Desk(Rules rules, DeadLetters<R> deadLetters) {
+    public MessageDispatcher(Rules rules, DeadLetters<R> deadLetters) {
         this.rules = rules;
         this.deadLetters = deadLetters;
-        this.rounds = new Rounds<>(rules.application, rules.registry, rules.group());
+        this.threads = new HandlerThreads<>(rules.application, rules.registry, rules.group());
     }
 
     /** Takes a message. One without a usable id is given up, and becomes a dead letter when it is worked on. */
-    public Letter<R> receive(ReceivedMessage message, @Nullable Object order, R record) {
+    public PendingMessage<R> receive(ReceivedMessage message, @Nullable Object order, R record) {
         return receive(message, order, record, 0);
     }
 
@@ -84,114 +84,119 @@ public final class Desk<R> implements AutoCloseable {
      *
      * @param triesBefore how often it failed in earlier deliveries
      */
-    public Letter<R> receive(ReceivedMessage message, @Nullable Object order, R record, int triesBefore) {
-        Letter<R> letter = new Letter<>(message, order, record, now());
-        letter.failedBefore(triesBefore);
-        rules.reading.identify(letter);
-        return letter;
+    public PendingMessage<R> receive(ReceivedMessage message, @Nullable Object order, R record, int triesBefore) {
+        PendingMessage<R> pending = new PendingMessage<>(message, order, record, now());
+        pending.failedBefore(triesBefore);
+        rules.reader.identify(pending);
+        return pending;
     }
 
     /**
-     * Applies letters, or sends them to the dead letters. Waits for a short while; those that take longer are running until a later call
+     * Applies messages, or sends them to the dead letters. Waits for a short while; those that take longer are running until a later call
      * returns them.
      *
      * @return those that are done, and to be acknowledged, also of earlier calls. The others are due later, or running
      */
-    public Set<Letter<R>> work(List<Letter<R>> due) {
+    public Set<PendingMessage<R>> work(List<PendingMessage<R>> due) {
         return work(due, WORK_MAX);
     }
 
-    private Set<Letter<R>> work(List<Letter<R>> due, Duration max) {
-        Set<Letter<R>> done = new HashSet<>();
+    private Set<PendingMessage<R>> work(List<PendingMessage<R>> due, Duration max) {
+        Set<PendingMessage<R>> done = new HashSet<>();
         Ends ends = new Ends(done);
         List<Application.Group<R>> waiting = groups(due);
         long begun = now();
-        rounds.collect(ends);
+        threads.collect(ends);
         while (true) {
-            waiting = rounds.start(waiting);
+            waiting = threads.start(waiting);
             long left = max.toNanos() - (now() - begun);
-            boolean isWaiting = !waiting.isEmpty() || due.stream().anyMatch(Letter::isRunning);
+            boolean isWaiting = !waiting.isEmpty() || due.stream().anyMatch(PendingMessage::isRunning);
             if (!isWaiting || left <= 0) {
                 break;
             }
-            rounds.await(Duration.ofNanos(left));
-            rounds.collect(ends);
+            threads.await(Duration.ofNanos(left));
+            threads.collect(ends);
         }
         done.addAll(bury(due));
         return done;
     }
 
-    private List<Application.Group<R>> groups(List<Letter<R>> due) {
-        Map<String, List<Letter<R>>> topics = new LinkedHashMap<>();
-        for (Letter<R> letter : due) {
-            if (letter.verdict() == null) {
-                topics.computeIfAbsent(letter.message().topic(), topic -> new ArrayList<>())
-                        .add(letter);
+    private List<Application.Group<R>> groups(List<PendingMessage<R>> due) {
+        Map<String, List<PendingMessage<R>>> topics = new LinkedHashMap<>();
+        for (PendingMessage<R> pending : due) {
+            if (pending.verdict() == null) {
+                topics.computeIfAbsent(pending.message().topic(), topic -> new ArrayList<>())
+                        .add(pending);
             }
         }
         List<Application.Group<R>> groups = new ArrayList<>();
-        topics.values().forEach(letters -> groups.addAll(rules.application.split(letters)));
+        topics.values().forEach(messages -> groups.addAll(rules.application.split(messages)));
         return groups;
     }
 
-    /** Waits for letters that are running when the consumer ends, within a bound; returns those that are done. */
-    public Set<Letter<R>> finish() {
-        Set<Letter<R>> done = new HashSet<>();
+    /** Waits for messages that are running when the consumer ends, within a bound; returns those that are done. */
+    public Set<PendingMessage<R>> finish() {
+        Set<PendingMessage<R>> done = new HashSet<>();
         long begun = now();
-        while (rounds.isBusy() && now() - begun < FINISH_MAX.toNanos()) {
+        while (threads.isBusy() && now() - begun < FINISH_MAX.toNanos()) {
             done.addAll(work(List.of(), Duration.ZERO));
-            if (rounds.isBusy()) {
-                rounds.await(WORK_MAX);
+            if (threads.isBusy()) {
+                threads.await(WORK_MAX);
             }
         }
         done.addAll(work(List.of(), Duration.ZERO));
         return done;
     }
 
-    /** Takes what the rounds report. */
-    private final class Ends implements Rounds.Ends<R> {
-        private final Set<Letter<R>> done;
+    /** Takes what the threads report. */
+    private final class Ends implements HandlerThreads.Ends<R> {
+        private final Set<PendingMessage<R>> done;
         private boolean isTroubled;
 
-        Ends(Set<Letter<R>> done) {
+        Ends(Set<PendingMessage<R>> done) {
             this.done = done;
         }
 
         @Override
-        public void answered(Letter<R> letter, Applied applied) {
+        public void answered(PendingMessage<R> pending, Applied applied) {
             storeFailures = 0;
-            settle(letter, applied, done);
+            settle(pending, applied, done);
         }
 
         @Override
-        public void unanswered(List<Letter<R>> letters, @Nullable Throwable trouble) {
+        public void unanswered(List<PendingMessage<R>> messages, @Nullable Throwable trouble) {
             if (trouble == null) {
                 // Behind one that was not applied, or with one whose handler was given up.
-                letters.forEach(letter -> letter.putOff(now()));
+                messages.forEach(pending -> pending.putOff(now()));
                 return;
             }
             if (!isTroubled) {
                 isTroubled = true;
                 storeFailures++;
             }
-            putOffAll(letters, trouble);
+            putOffAll(messages, trouble);
         }
 
         @Override
-        public void interrupted(Letter<R> letter) {
+        public void interrupted(PendingMessage<R> pending) {
             counters.hung.increment();
-            publish(letter, Event.Consumed.End.HUNG, null);
+            publish(pending, Event.Consumed.End.HUNG, null);
         }
     }
 
-    /** The clock of the letters. */
+    /** For pauses. */
+    Time time() {
+        return rules.time();
+    }
+
+    /** The clock of the messages. */
     public long now() {
         return rules.time().nanos();
     }
 
     /** Handlers that take longer than they may, by topic. Any thread may ask. */
     public Map<String, Integer> hung() {
-        return rounds.hung();
+        return threads.hung();
     }
 
     /** How many messages went which way. */
@@ -200,104 +205,104 @@ public final class Desk<R> implements AutoCloseable {
     }
 
     /** The store's trouble is not the messages': it costs them no try. */
-    private void putOffAll(List<Letter<R>> letters, Throwable e) {
+    private void putOffAll(List<PendingMessage<R>> messages, Throwable e) {
         Duration pause = rules.retries.pause(storeFailures);
-        letters.forEach(Letter::troubled);
-        log.warn("{} messages could not be applied and are tried again in {}", letters.size(), pause, e);
+        messages.forEach(PendingMessage::troubled);
+        log.warn("{} messages could not be applied and are tried again in {}", messages.size(), pause, e);
         long until = now() + pause.toNanos();
-        letters.forEach(letter -> letter.putOff(until));
+        messages.forEach(pending -> pending.putOff(until));
     }
 
-    private void settle(Letter<R> letter, Applied applied, Set<Letter<R>> done) {
+    private void settle(PendingMessage<R> pending, Applied applied, Set<PendingMessage<R>> done) {
         if (applied instanceof Applied.Now) {
             counters.applied.increment();
-            publish(letter, Event.Consumed.End.APPLIED, null);
-            done.add(letter);
+            publish(pending, Event.Consumed.End.APPLIED, null);
+            done.add(pending);
         } else if (applied instanceof Applied.Before) {
             counters.repeated.increment();
-            publish(letter, Event.Consumed.End.REPEATED, null);
-            done.add(letter);
+            publish(pending, Event.Consumed.End.REPEATED, null);
+            done.add(pending);
         } else if (applied instanceof Applied.Mismatched) {
-            letter.giveUp(new PoisonMessage(
+            pending.giveUp(new PoisonMessage(
                     DeadLetterReason.MISMATCH, "a message with this id and another body was applied before", null));
         } else if (applied instanceof Applied.Failed failed) {
-            failed(letter, failed.cause());
+            failed(pending, failed.cause());
         } else {
-            int times = letter.heldAgain();
+            int times = pending.heldAgain();
             Duration pause = HELD_PAUSE.multipliedBy(Math.min(times, HELD_PAUSES_MAX));
-            letter.putOff(now() + pause.toNanos());
+            pending.putOff(now() + pause.toNanos());
             if (times % HELD_LOGGED == 0) {
                 log.warn(
                         "{} {} still waits for somebody else who is applying it",
-                        letter.message().topic(),
-                        letter.message().coordinates());
+                        pending.message().topic(),
+                        pending.message().coordinates());
             }
         }
     }
 
-    private void failed(Letter<R> letter, Exception cause) {
-        Duration since = Duration.ofNanos(letter.failed(now()));
+    private void failed(PendingMessage<R> pending, Exception cause) {
+        Duration since = Duration.ofNanos(pending.failed(now()));
         if (cause instanceof PoisonMessage poison) {
-            letter.giveUp(poison);
-        } else if (rules.retries.isOver(letter.tries(), since)) {
-            letter.giveUp(new PoisonMessage(
-                    DeadLetterReason.TRIES_EXHAUSTED, "it failed in " + letter.tries() + " tries: " + cause, cause));
+            pending.giveUp(poison);
+        } else if (rules.retries.isOver(pending.tries(), since)) {
+            pending.giveUp(new PoisonMessage(
+                    DeadLetterReason.TRIES_EXHAUSTED, "it failed in " + pending.tries() + " tries: " + cause, cause));
         } else {
             counters.retried.increment();
-            publish(letter, Event.Consumed.End.RETRIED, null);
-            Duration pause = rules.retries.pause(letter.tries());
+            publish(pending, Event.Consumed.End.RETRIED, null);
+            Duration pause = rules.retries.pause(pending.tries());
             log.warn(
                     "{} {} failed in try {} and is tried again in {}",
-                    letter.message().topic(),
-                    letter.message().coordinates(),
-                    letter.tries(),
+                    pending.message().topic(),
+                    pending.message().coordinates(),
+                    pending.tries(),
                     pause,
                     cause);
-            letter.putOff(now() + pause.toNanos());
+            pending.putOff(now() + pause.toNanos());
         }
     }
 
     /** Sends those that are given up to the dead letters; returns those that are there. */
-    private Set<Letter<R>> bury(List<Letter<R>> letters) {
-        Map<Letter<R>, PoisonMessage> dead = new LinkedHashMap<>();
-        for (Letter<R> letter : letters) {
-            PoisonMessage verdict = letter.verdict();
+    private Set<PendingMessage<R>> bury(List<PendingMessage<R>> messages) {
+        Map<PendingMessage<R>, PoisonMessage> dead = new LinkedHashMap<>();
+        for (PendingMessage<R> pending : messages) {
+            PoisonMessage verdict = pending.verdict();
             if (verdict != null) {
-                dead.put(letter, verdict);
+                dead.put(pending, verdict);
             }
         }
         if (dead.isEmpty()) {
             return Set.of();
         }
-        Set<Letter<R>> buried = deadLetters.send(dead);
+        Set<PendingMessage<R>> buried = deadLetters.send(dead);
         burialFailures = buried.size() == dead.size() ? 0 : burialFailures + 1;
-        dead.forEach((letter, verdict) -> {
-            if (buried.contains(letter)) {
+        dead.forEach((pending, verdict) -> {
+            if (buried.contains(pending)) {
                 counters.dead.increment();
-                publish(letter, Event.Consumed.End.DEAD, verdict.reason().code());
+                publish(pending, Event.Consumed.End.DEAD, verdict.reason().code());
                 publish(new Event.GivenUp(
                         rules.group(),
-                        letter.message().topic(),
-                        letter.message().coordinates(),
+                        pending.message().topic(),
+                        pending.message().coordinates(),
                         verdict.reason().code(),
                         String.valueOf(verdict.getMessage()),
-                        letter.tries(),
-                        letter.message().body()));
+                        pending.tries(),
+                        pending.message().body()));
                 log.warn(
                         "{} {} is a dead letter: {}, {}",
-                        letter.message().topic(),
-                        letter.message().coordinates(),
+                        pending.message().topic(),
+                        pending.message().coordinates(),
                         verdict.reason(),
                         verdict.getMessage());
             } else {
-                letter.putOff(now() + rules.retries.pause(burialFailures).toNanos());
+                pending.putOff(now() + rules.retries.pause(burialFailures).toNanos());
             }
         });
         return buried;
     }
 
-    private void publish(Letter<R> letter, Event.Consumed.End end, @Nullable String reason) {
-        publish(new Event.Consumed(rules.group(), letter.message().topic(), end, reason));
+    private void publish(PendingMessage<R> pending, Event.Consumed.End end, @Nullable String reason) {
+        publish(new Event.Consumed(rules.group(), pending.message().topic(), end, reason));
     }
 
     private void publish(Event event) {
@@ -307,7 +312,7 @@ public final class Desk<R> implements AutoCloseable {
     /** Ends the application's threads and closes the dead letters. */
     @Override
     public void close() {
-        rounds.close();
+        threads.close();
         deadLetters.close();
     }
 }

@@ -1,28 +1,28 @@
 package dev.onlyonce.kafka;
 
-import dev.onlyonce.messages.adapter.Lane;
-import dev.onlyonce.messages.adapter.Letter;
+import dev.onlyonce.messages.adapter.PendingMessage;
+import dev.onlyonce.messages.adapter.PendingMessages;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /** The records of one partition that were received and are not done, and how far its offsets are committed. */
-final class PartitionLane {
-    private final Lane<ConsumerRecord<byte[], byte[]>> letters = new Lane<>();
+final class PartitionMessages {
+    private final PendingMessages<ConsumerRecord<byte[], byte[]>> messages = new PendingMessages<>();
     private long next;
     private long committed = -1;
 
-    Lane<ConsumerRecord<byte[], byte[]>> letters() {
-        return letters;
+    PendingMessages<ConsumerRecord<byte[], byte[]>> messages() {
+        return messages;
     }
 
-    void add(Letter<ConsumerRecord<byte[], byte[]>> letter) {
-        letters.add(letter);
-        next = letter.record().offset() + 1;
+    void add(PendingMessage<ConsumerRecord<byte[], byte[]>> pending) {
+        messages.add(pending);
+        next = pending.record().offset() + 1;
     }
 
     /** Everything before this offset is done. Some after it may be done too: they are recognised when they are delivered again. */
     private long position() {
-        Letter<ConsumerRecord<byte[], byte[]>> first = letters.first();
+        PendingMessage<ConsumerRecord<byte[], byte[]>> first = messages.first();
         return first == null ? next : first.record().offset();
     }
 

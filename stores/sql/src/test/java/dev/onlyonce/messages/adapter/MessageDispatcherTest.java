@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @DisplayName("The desk of a consumer")
-class DeskTest {
+class MessageDispatcherTest {
     private static final Duration HOUR = Duration.ofHours(1);
     private static final RetryLimits AT_ONCE = new RetryLimits(3, Duration.ZERO, Duration.ZERO, HOUR);
     private static final RetryLimits SLOW = new RetryLimits(3, HOUR, HOUR, HOUR);
@@ -57,7 +57,7 @@ class DeskTest {
     private final AtomicBoolean storeDown = new AtomicBoolean();
     private final Onlyonce once = Onlyonce.builder(store()).time(time).build();
     private final Map<DeadLetterReason, List<String>> dead = new EnumMap<>(DeadLetterReason.class);
-    private final List<Desk<String>> desks = new ArrayList<>();
+    private final List<MessageDispatcher<String>> desks = new ArrayList<>();
 
     private Store store() {
         return (Store) Proxy.newProxyInstance(
@@ -76,7 +76,7 @@ class DeskTest {
     @AfterEach
     void close() {
         storeDown.set(false);
-        desks.forEach(Desk::close);
+        desks.forEach(MessageDispatcher::close);
         once.close();
         time.close();
     }
@@ -84,17 +84,17 @@ class DeskTest {
     /** Remembers the bodies of dead letters. */
     private final class Box implements DeadLetters<String> {
         @Override
-        public Set<Letter<String>> send(Map<Letter<String>, PoisonMessage> letters) {
-            letters.forEach((letter, why) -> dead.computeIfAbsent(why.reason(), reason -> new ArrayList<>())
-                    .add(letter.record()));
-            return letters.keySet();
+        public Set<PendingMessage<String>> send(Map<PendingMessage<String>, PoisonMessage> messages) {
+            messages.forEach((pending, why) -> dead.computeIfAbsent(why.reason(), reason -> new ArrayList<>())
+                    .add(pending.record()));
+            return messages.keySet();
         }
 
         @Override
         public void close() {}
     }
 
-    private final class Builder extends InboxBuilder<String, Builder, Desk<String>> {
+    private final class Builder extends InboxBuilder<String, Builder, MessageDispatcher<String>> {
         Builder(Onlyonce on) {
             super(on, message -> new String(message.body(), StandardCharsets.UTF_8));
         }
@@ -110,36 +110,36 @@ class DeskTest {
         }
 
         @Override
-        protected Desk<String> build(Desk.Rules rules) {
-            Desk<String> desk = new Desk<>(rules, new Box());
-            desks.add(desk);
-            return desk;
+        protected MessageDispatcher<String> build(MessageDispatcher.Rules rules) {
+            MessageDispatcher<String> dispatcher = new MessageDispatcher<>(rules, new Box());
+            desks.add(dispatcher);
+            return dispatcher;
         }
     }
 
-    private Desk<String> desk(RetryLimits retries, MessageId ids, LeasedHandler<String> handler) {
+    private MessageDispatcher<String> dispatcher(RetryLimits retries, MessageId ids, LeasedHandler<String> handler) {
         return new Builder(once).id(ids).retries(retries).leased("ship", handler);
     }
 
-    private static Letter<String> letter(Desk<String> desk, String id) {
-        return letter(desk, "topic", id);
+    private static PendingMessage<String> pending(MessageDispatcher<String> dispatcher, String id) {
+        return pending(dispatcher, "topic", id);
     }
 
     @Test
     @DisplayName("N4 keeps a message whose outcome is unknown, so that it can be sent again if nothing happened")
     void unknown() {
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
+        MessageDispatcher<String> dispatcher = dispatcher(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
             calls.add(value);
             if (calls.size() == 1) {
                 throw new IllegalStateException("the line went dead");
             }
         });
-        Letter<String> letter = letter(desk, "a");
-        assertThat(desk.work(List.of(letter))).isEmpty();
-        assertThat(desk.work(List.of(letter))).containsExactly(letter);
+        PendingMessage<String> pending = pending(dispatcher, "a");
+        assertThat(dispatcher.work(List.of(pending))).isEmpty();
+        assertThat(dispatcher.work(List.of(pending))).containsExactly(pending);
         assertThat(dead).containsOnlyKeys(DeadLetterReason.OUTCOME_UNKNOWN);
-        assertThat(desk.counts()).isEqualTo(new MessageCounts(0, 0, 1, 1, 0));
+        assertThat(dispatcher.counts()).isEqualTo(new MessageCounts(0, 0, 1, 1, 0));
         // The reconciler finds that nothing happened, and the dead letter is sent again.
         Key key = Key.of(new MessageIdentity("topic", "a").source("group"), "ship", "a")
                 .in(Scope.OPERATION);
@@ -147,9 +147,9 @@ class DeskTest {
         once.operator()
                 .resolve(new Resolution(
                         key.entryId(), entry.createdAt(), entry.attempt(), State.RETRYABLE, null, "test", "absent"));
-        Letter<String> again = letter(desk, "a");
-        assertThat(desk.work(List.of(again))).containsExactly(again);
-        assertThat(desk.counts().applied()).isEqualTo(1);
+        PendingMessage<String> again = pending(dispatcher, "a");
+        assertThat(dispatcher.work(List.of(again))).containsExactly(again);
+        assertThat(dispatcher.counts().applied()).isEqualTo(1);
         assertThat(calls).containsExactly("a", "a");
     }
 
@@ -167,16 +167,16 @@ class DeskTest {
                 })
                 .build();
         try (watched) {
-            Desk<String> desk = new Builder(watched)
+            MessageDispatcher<String> dispatcher = new Builder(watched)
                     .id(MessageId.header("id"))
                     .retries(AT_ONCE)
                     .leased("ship", (claim, value, message) -> {});
             for (String id : List.of("a", "b", "c")) {
-                List<Letter<String>> letters = new ArrayList<>(List.of(letter(desk, id)));
-                workUntil(desk, letters, letters::isEmpty);
+                List<PendingMessage<String>> messages = new ArrayList<>(List.of(pending(dispatcher, id)));
+                workUntil(dispatcher, messages, messages::isEmpty);
             }
-            assertThat(desk.counts().applied()).isEqualTo(3);
-            workUntil(desk, new ArrayList<>(), () -> !heard.isEmpty());
+            assertThat(dispatcher.counts().applied()).isEqualTo(3);
+            workUntil(dispatcher, new ArrayList<>(), () -> !heard.isEmpty());
         } finally {
             goOn.countDown();
         }
@@ -195,20 +195,20 @@ class DeskTest {
                 })
                 .build();
         try (watched) {
-            Desk<String> desk = new Builder(watched)
+            MessageDispatcher<String> dispatcher = new Builder(watched)
                     .id(MessageId.header("id"))
                     .retries(AT_ONCE)
                     .leased("ship", (claim, value, message) -> {
                         throw new PoisonMessage("no such account");
                     });
-            Letter<String> letter = letter(desk, "a");
-            List<Letter<String>> letters = new ArrayList<>(List.of(letter));
-            workUntil(desk, letters, () -> !heard.isEmpty());
+            PendingMessage<String> pending = pending(dispatcher, "a");
+            List<PendingMessage<String>> messages = new ArrayList<>(List.of(pending));
+            workUntil(dispatcher, messages, () -> !heard.isEmpty());
             Event.GivenUp message = heard.remove();
             assertThat(message.text()).isEqualTo("no such account");
             assertThat(message.reason()).isEqualTo("rejected");
-            assertThat(message.coordinates()).isEqualTo(letter.message().coordinates());
-            assertThat(message.body()).isEqualTo(letter.message().body());
+            assertThat(message.coordinates()).isEqualTo(pending.message().coordinates());
+            assertThat(message.body()).isEqualTo(pending.message().body());
         }
     }
 
@@ -223,25 +223,26 @@ class DeskTest {
     @Test
     @DisplayName("N4 a message for which there is no thread is not taken for one that is being applied")
     void noThread() {
-        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {});
-        Letter<String> letter = letter(desk, "a");
-        desk.close();
-        assertThatThrownBy(() -> desk.work(List.of(letter))).isInstanceOf(RejectedExecutionException.class);
-        assertThat(letter.isRunning()).isFalse();
-        assertThat(desk.finish()).isEmpty();
+        MessageDispatcher<String> dispatcher =
+                dispatcher(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {});
+        PendingMessage<String> pending = pending(dispatcher, "a");
+        dispatcher.close();
+        assertThatThrownBy(() -> dispatcher.work(List.of(pending))).isInstanceOf(RejectedExecutionException.class);
+        assertThat(pending.isRunning()).isFalse();
+        assertThat(dispatcher.finish()).isEmpty();
     }
 
     @Test
     @DisplayName("N4 gives up a message whose entry cannot be read after its tries, and applies the others")
     void unreadableEntry() {
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
+        MessageDispatcher<String> dispatcher = dispatcher(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
             calls.add(value);
             if (value.equals("a")) {
                 throw new IllegalStateException("the line went dead");
             }
         });
-        assertThat(desk.work(List.of(letter(desk, "a")))).isEmpty();
+        assertThat(dispatcher.work(List.of(pending(dispatcher, "a")))).isEmpty();
         Key key = Key.of(new MessageIdentity("topic", "a").source("group"), "ship", "a")
                 .in(Scope.OPERATION);
         Entry entry = once.find(key).orElseThrow();
@@ -249,11 +250,11 @@ class DeskTest {
         byte[] result = {99, 'V'};
         memory.resolve(List.of(new Resolution(
                 key.entryId(), entry.createdAt(), entry.attempt(), State.COMPLETED, result, "test", "found")));
-        Letter<String> again = letter(desk, "a");
-        Letter<String> other = letter(desk, "b");
-        assertThat(desk.work(List.of(again, other))).containsExactly(other);
-        assertThat(desk.work(List.of(again))).isEmpty();
-        assertThat(desk.work(List.of(again))).containsExactly(again);
+        PendingMessage<String> again = pending(dispatcher, "a");
+        PendingMessage<String> other = pending(dispatcher, "b");
+        assertThat(dispatcher.work(List.of(again, other))).containsExactly(other);
+        assertThat(dispatcher.work(List.of(again))).isEmpty();
+        assertThat(dispatcher.work(List.of(again))).containsExactly(again);
         assertThat(dead).containsOnlyKeys(DeadLetterReason.TRIES_EXHAUSTED);
         assertThat(calls).containsExactly("a", "b");
     }
@@ -261,23 +262,23 @@ class DeskTest {
     @Test
     @DisplayName("N4 waits with growing pauses while the store is down, and no message loses a try")
     void storeDown() {
-        Desk<String> desk = desk(SLOW, MessageId.header("id"), (claim, value, message) -> {});
-        List<Letter<String>> letters = List.of(letter(desk, "a"), letter(desk, "b"));
+        MessageDispatcher<String> dispatcher = dispatcher(SLOW, MessageId.header("id"), (claim, value, message) -> {});
+        List<PendingMessage<String>> messages = List.of(pending(dispatcher, "a"), pending(dispatcher, "b"));
         storeDown.set(true);
-        assertThat(desk.work(letters)).isEmpty();
-        assertThat(letters).allSatisfy(letter -> {
-            assertThat(letter.tries()).isZero();
-            assertThat(letter.dueNanos() - desk.now())
+        assertThat(dispatcher.work(messages)).isEmpty();
+        assertThat(messages).allSatisfy(pending -> {
+            assertThat(pending.tries()).isZero();
+            assertThat(pending.dueNanos() - dispatcher.now())
                     .isGreaterThan(Duration.ofMinutes(10).toNanos());
         });
         storeDown.set(false);
-        Set<Letter<String>> done = new HashSet<>();
+        Set<PendingMessage<String>> done = new HashSet<>();
         long begun = System.nanoTime();
         while (done.size() < 2 && System.nanoTime() - begun < HOUR.toNanos() / 60) {
-            done.addAll(desk.work(
-                    letters.stream().filter(letter -> !done.contains(letter)).toList()));
+            done.addAll(dispatcher.work(
+                    messages.stream().filter(pending -> !done.contains(pending)).toList()));
         }
-        assertThat(desk.counts()).isEqualTo(new MessageCounts(2, 0, 0, 0, 0));
+        assertThat(dispatcher.counts()).isEqualTo(new MessageCounts(2, 0, 0, 0, 0));
     }
 
     @Test
@@ -289,10 +290,11 @@ class DeskTest {
             }
             return MessageId.header("id").find(message);
         };
-        Desk<String> desk = desk(AT_ONCE, ids, (claim, value, message) -> {});
-        assertThat(desk.work(List.of(letter(desk, "deep"), letter(desk, "b")))).hasSize(2);
+        MessageDispatcher<String> dispatcher = dispatcher(AT_ONCE, ids, (claim, value, message) -> {});
+        assertThat(dispatcher.work(List.of(pending(dispatcher, "deep"), pending(dispatcher, "b"))))
+                .hasSize(2);
         assertThat(dead).containsOnlyKeys(DeadLetterReason.UNDECODABLE);
-        assertThat(desk.counts()).isEqualTo(new MessageCounts(1, 0, 0, 1, 0));
+        assertThat(dispatcher.counts()).isEqualTo(new MessageCounts(1, 0, 0, 1, 0));
     }
 
     @Test
@@ -309,29 +311,31 @@ class DeskTest {
     @Test
     @DisplayName("N4 tries what certainly did not happen again, and gives it up after the last try")
     void notExecuted() {
-        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
+        MessageDispatcher<String> dispatcher = dispatcher(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
             throw new NotExecuted("busy");
         });
-        Letter<String> letter = letter(desk, "a");
-        assertThat(desk.work(List.of(letter))).isEmpty();
-        assertThat(desk.work(List.of(letter))).isEmpty();
-        assertThat(desk.work(List.of(letter))).containsExactly(letter);
+        PendingMessage<String> pending = pending(dispatcher, "a");
+        assertThat(dispatcher.work(List.of(pending))).isEmpty();
+        assertThat(dispatcher.work(List.of(pending))).isEmpty();
+        assertThat(dispatcher.work(List.of(pending))).containsExactly(pending);
         assertThat(dead).containsOnlyKeys(DeadLetterReason.TRIES_EXHAUSTED);
     }
 
-    private static Letter<String> letter(Desk<String> desk, String topic, String id) {
+    private static PendingMessage<String> pending(MessageDispatcher<String> dispatcher, String topic, String id) {
         byte[] bytes = id.getBytes(StandardCharsets.UTF_8);
         List<MessageHeader> headers = List.of(new MessageHeader("id", bytes));
-        return desk.receive(new ReceivedMessage(topic, "1", headers, bytes), null, id);
+        return dispatcher.receive(new ReceivedMessage(topic, "1", headers, bytes), null, id);
     }
 
     /** As a consumer would. */
-    private static void workUntil(Desk<String> desk, List<Letter<String>> letters, BooleanSupplier end) {
+    private static void workUntil(
+            MessageDispatcher<String> dispatcher, List<PendingMessage<String>> messages, BooleanSupplier end) {
         long begun = System.nanoTime();
         while (!end.getAsBoolean()) {
             assertThat(System.nanoTime() - begun).isLessThan(HOUR.toNanos());
-            letters.removeAll(desk.work(
-                    letters.stream().filter(letter -> letter.isDue(desk.now())).toList()));
+            messages.removeAll(dispatcher.work(messages.stream()
+                    .filter(pending -> pending.isDue(dispatcher.now()))
+                    .toList()));
         }
     }
 
@@ -341,7 +345,7 @@ class DeskTest {
     void stuckThreads() {
         CountDownLatch end = new CountDownLatch(1);
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = new Builder(once)
+        MessageDispatcher<String> dispatcher = new Builder(once)
                 .id(MessageId.header("id"))
                 .retries(AT_ONCE)
                 .concurrency(2)
@@ -353,21 +357,21 @@ class DeskTest {
                     }
                 });
         try {
-            List<Letter<String>> letters = new ArrayList<>();
+            List<PendingMessage<String>> messages = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
-                letters.add(letter(desk, "slow", "stuck" + i));
+                messages.add(pending(dispatcher, "slow", "stuck" + i));
             }
-            workUntil(desk, letters, () -> desk.counts().dead() == 2);
-            Letter<String> other = letter(desk, "quick", "other");
-            letters.add(other);
-            workUntil(desk, letters, () -> desk.counts().applied() == 1);
+            workUntil(dispatcher, messages, () -> dispatcher.counts().dead() == 2);
+            PendingMessage<String> other = pending(dispatcher, "quick", "other");
+            messages.add(other);
+            workUntil(dispatcher, messages, () -> dispatcher.counts().applied() == 1);
             assertThat(calls).containsExactlyInAnyOrder("stuck0", "stuck1", "other");
             assertThat(dead.get(DeadLetterReason.OUTCOME_UNKNOWN)).containsExactlyInAnyOrder("stuck0", "stuck1");
-            assertThat(desk.counts().hung()).isEqualTo(2);
-            assertThat(desk.hung()).containsExactly(Map.entry("slow", 2));
+            assertThat(dispatcher.counts().hung()).isEqualTo(2);
+            assertThat(dispatcher.hung()).containsExactly(Map.entry("slow", 2));
             end.countDown();
-            workUntil(desk, letters, () -> desk.counts().applied() == 4);
-            assertThat(desk.hung()).isEmpty();
+            workUntil(dispatcher, messages, () -> dispatcher.counts().applied() == 4);
+            assertThat(dispatcher.hung()).isEmpty();
             assertThat(calls).contains("stuck2", "stuck3", "stuck4").doesNotHaveDuplicates();
         } finally {
             end.countDown();
@@ -379,7 +383,7 @@ class DeskTest {
     void interrupted() {
         CountDownLatch never = new CountDownLatch(1);
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = new Builder(once)
+        MessageDispatcher<String> dispatcher = new Builder(once)
                 .id(MessageId.header("id"))
                 .retries(AT_ONCE)
                 .handlerMax(Duration.ofMillis(50))
@@ -391,8 +395,8 @@ class DeskTest {
                         throw new NotExecuted("interrupted", e);
                     }
                 });
-        List<Letter<String>> letters = new ArrayList<>(List.of(letter(desk, "a")));
-        workUntil(desk, letters, () -> desk.counts().dead() == 1);
+        List<PendingMessage<String>> messages = new ArrayList<>(List.of(pending(dispatcher, "a")));
+        workUntil(dispatcher, messages, () -> dispatcher.counts().dead() == 1);
         assertThat(dead).containsOnlyKeys(DeadLetterReason.OUTCOME_UNKNOWN);
         assertThat(calls).containsExactly("a");
     }

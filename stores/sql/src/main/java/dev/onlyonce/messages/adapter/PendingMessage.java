@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> what the broker delivered
  */
-public final class Letter<R> {
+public final class PendingMessage<R> {
     /** A message that costs its neighbours their transaction is tried alone then. */
     private static final int TROUBLES_MAX = 3;
 
@@ -28,7 +28,7 @@ public final class Letter<R> {
     private int troubles;
     private boolean hung;
 
-    Letter(ReceivedMessage message, @Nullable Object order, R record, long nowNanos) {
+    PendingMessage(ReceivedMessage message, @Nullable Object order, R record, long nowNanos) {
         this.message = message;
         this.order = order;
         this.record = record;
@@ -40,7 +40,7 @@ public final class Letter<R> {
         return message;
     }
 
-    /** Letters with an equal order stay in order; null if this one has none. */
+    /** Messages with an equal order stay in order; null if this one has none. */
     public @Nullable Object order() {
         return order;
     }
@@ -110,7 +110,7 @@ public final class Letter<R> {
         hung = true;
     }
 
-    /** When to try it next, by the clock of its {@link Desk}. */
+    /** When to try it next, by the clock of its {@link MessageDispatcher}. */
     public long dueNanos() {
         return dueNanos;
     }

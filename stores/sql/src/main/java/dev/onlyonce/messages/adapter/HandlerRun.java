@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Letters of one topic that a thread applies, what became of them so far, and which of them its handler has just now. The thread that
+ * Messages of one topic that a thread applies, what became of them so far, and which of them its handler has just now. The thread that
  * consumes watches it: a handler that takes too long is
  *
  * <ol>
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Nothing of that hits what the thread does after the handler: it goes on when nobody is cancelling or cutting any more.
  */
-public final class Round {
-    private final List<? extends Letter<?>> letters;
+public final class HandlerRun {
+    private final List<? extends PendingMessage<?>> messages;
     private final Time time;
     private final Duration handlerMax;
 
@@ -34,16 +34,16 @@ public final class Round {
     private final Object holding = new Object();
 
     // Guarded by this.
-    private final Map<Letter<?>, Applied> answers = new HashMap<>();
-    private final Set<Letter<?>> overdue = new HashSet<>();
-    private @Nullable Letter<?> handled;
+    private final Map<PendingMessage<?>, Applied> answers = new HashMap<>();
+    private final Set<PendingMessage<?>> overdue = new HashSet<>();
+    private @Nullable PendingMessage<?> handled;
     private @Nullable Hold hold;
     private @Nullable Thread thread;
     private long sinceNanos;
     private boolean abandoned;
 
-    Round(List<? extends Letter<?>> letters, Time time, Duration handlerMax) {
-        this.letters = List.copyOf(letters);
+    HandlerRun(List<? extends PendingMessage<?>> messages, Time time, Duration handlerMax) {
+        this.messages = List.copyOf(messages);
         this.time = time;
         this.handlerMax = handlerMax;
     }
@@ -66,30 +66,30 @@ public final class Round {
         default void cut() {}
     }
 
-    /** The letters, in their order. */
-    List<? extends Letter<?>> letters() {
-        return letters;
+    /** The messages, in their order. */
+    List<? extends PendingMessage<?>> messages() {
+        return messages;
     }
 
-    /** Says what became of a letter. The others may take longer. */
-    synchronized void answer(Letter<?> letter, Applied applied) {
-        answers.putIfAbsent(letter, applied);
+    /** Says what became of a message. The others may take longer. */
+    synchronized void answer(PendingMessage<?> pending, Applied applied) {
+        answers.putIfAbsent(pending, applied);
     }
 
-    /** What became of letters since the last call. */
-    synchronized Map<Letter<?>, Applied> takeAnswers() {
-        Map<Letter<?>, Applied> taken = new HashMap<>(answers);
+    /** What became of messages since the last call. */
+    synchronized Map<PendingMessage<?>, Applied> takeAnswers() {
+        Map<PendingMessage<?>, Applied> taken = new HashMap<>(answers);
         answers.clear();
         return taken;
     }
 
-    /** Calls the handler of a letter; not again, if it was interrupted before in this round. */
-    void handle(Letter<?> letter, Hold held, Handling handling) throws Exception {
+    /** Calls the handler of a message; not again, if it was interrupted before in this run. */
+    void handle(PendingMessage<?> pending, Hold held, Handling handling) throws Exception {
         synchronized (this) {
-            if (abandoned || overdue.contains(letter)) {
+            if (abandoned || overdue.contains(pending)) {
                 throw new HandlerHung(handlerMax, null);
             }
-            handled = letter;
+            handled = pending;
             hold = held;
             thread = Thread.currentThread();
             sinceNanos = time.nanos();
@@ -101,9 +101,9 @@ public final class Round {
         } catch (Exception e) {
             // That it did nothing is not believed then: the interrupt may have come between the effect and its answer.
             boolean isOurs = e instanceof InterruptedException || e instanceof NotExecuted || held != Hold.NOTHING;
-            throw isOurs && isOverdue(letter) ? new HandlerHung(handlerMax, e) : e;
+            throw isOurs && isOverdue(pending) ? new HandlerHung(handlerMax, e) : e;
         } finally {
-            end(letter);
+            end(pending);
         }
     }
 
@@ -112,16 +112,16 @@ public final class Round {
         return handled != null && overdue.contains(handled);
     }
 
-    private synchronized boolean isOverdue(Letter<?> letter) {
-        return overdue.contains(letter);
+    private synchronized boolean isOverdue(PendingMessage<?> pending) {
+        return overdue.contains(pending);
     }
 
-    private void end(Letter<?> letter) {
+    private void end(PendingMessage<?> pending) {
         synchronized (holding) {
             synchronized (this) {
                 handled = null;
                 hold = null;
-                if (overdue.contains(letter)) {
+                if (overdue.contains(pending)) {
                     // Ours, and it has done its work.
                     Thread.interrupted();
                 }
@@ -129,20 +129,20 @@ public final class Round {
         }
     }
 
-    /** For how long the handler has had its letter; 0 if it has none. */
+    /** For how long the handler has had its message; 0 if it has none. */
     synchronized long handledNanos() {
         return handled == null ? 0 : time.nanos() - sinceNanos;
     }
 
-    /** Interrupts the handler; returns its letter, if it has one that was not interrupted before. */
-    synchronized @Nullable Letter<?> interrupt() {
-        Letter<?> letter = handled;
-        if (letter == null || thread == null || !overdue.add(letter)) {
+    /** Interrupts the handler; returns its message, if it has one that was not interrupted before. */
+    synchronized @Nullable PendingMessage<?> interrupt() {
+        PendingMessage<?> pending = handled;
+        if (pending == null || thread == null || !overdue.add(pending)) {
             return null;
         }
         thread.interrupt();
-        inBackground(letter, Hold::cancel);
-        return letter;
+        inBackground(pending, Hold::cancel);
+        return pending;
     }
 
     /** Cuts the connection of the handler. */
@@ -152,8 +152,8 @@ public final class Round {
         }
     }
 
-    /** Gives the handler up; returns its letter, if it has one. No other handler is called in this round. */
-    synchronized @Nullable Letter<?> abandon() {
+    /** Gives the handler up; returns its message, if it has one. No other handler is called in this run. */
+    synchronized @Nullable PendingMessage<?> abandon() {
         abandoned = handled != null;
         return handled;
     }
@@ -164,11 +164,11 @@ public final class Round {
     }
 
     /** On a thread of its own, because drivers may block. The handler's thread waits for its end. */
-    private void inBackground(Letter<?> letter, Consumer<Hold> what) {
+    private void inBackground(PendingMessage<?> pending, Consumer<Hold> what) {
         Thread helper = new Thread(
                 () -> {
                     synchronized (holding) {
-                        Hold held = holdOf(letter);
+                        Hold held = holdOf(pending);
                         if (held != null) {
                             what.accept(held);
                         }
@@ -179,7 +179,7 @@ public final class Round {
         helper.start();
     }
 
-    private synchronized @Nullable Hold holdOf(Letter<?> letter) {
-        return letter.equals(handled) ? hold : null;
+    private synchronized @Nullable Hold holdOf(PendingMessage<?> pending) {
+        return pending.equals(handled) ? hold : null;
     }
 }

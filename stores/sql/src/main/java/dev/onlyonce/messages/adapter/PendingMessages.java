@@ -10,80 +10,82 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Letters that are not done, in the order in which the broker delivered them. Used by the thread that consumes alone.
+ * Messages that are not done, in the order in which the broker delivered them. Used by the thread that consumes alone.
  *
  * @param <R> what the broker delivered
  */
-public final class Lane<R> {
+public final class PendingMessages<R> {
     /** How long to wait for one that is being applied: it may be done at any time. */
     private static final long RUNNING_NANOS = Duration.ofMillis(20).toNanos();
 
-    private final List<Letter<R>> pending = new ArrayList<>();
+    private final List<PendingMessage<R>> open = new ArrayList<>();
 
     /** Adds one at the end. */
-    public void add(Letter<R> letter) {
-        pending.add(letter);
+    public void add(PendingMessage<R> pending) {
+        open.add(pending);
     }
 
     /** Whether all are done. */
     public boolean isEmpty() {
-        return pending.isEmpty();
+        return open.isEmpty();
     }
 
     /** Those of them that are here. */
-    public Set<Letter<R>> those(Set<Letter<R>> letters) {
-        return pending.stream().filter(letters::contains).collect(toSet());
+    public Set<PendingMessage<R>> those(Set<PendingMessage<R>> messages) {
+        return open.stream().filter(messages::contains).collect(toSet());
     }
 
     /** How many are not done. */
     public int size() {
-        return pending.size();
+        return open.size();
     }
 
     /** How many of them did not fail, hang, or wait for somebody else before. */
     public int fresh() {
-        return (int) pending.stream().filter(letter -> !letter.isSlow()).count();
+        return (int) open.stream().filter(pending -> !pending.isSlow()).count();
     }
 
     /** Whether any is being applied. */
     public boolean isRunning() {
-        return pending.stream().anyMatch(Letter::isRunning);
+        return open.stream().anyMatch(PendingMessage::isRunning);
     }
 
     /** All that are not done. */
-    public List<Letter<R>> all() {
-        return List.copyOf(pending);
+    public List<PendingMessage<R>> all() {
+        return List.copyOf(open);
     }
 
     /** The first that is not done. */
-    public @Nullable Letter<R> first() {
-        return pending.isEmpty() ? null : pending.get(0);
+    public @Nullable PendingMessage<R> first() {
+        return open.isEmpty() ? null : open.get(0);
     }
 
     /** Those to try now: due, and not behind one of the same order that is not due. */
-    public List<Letter<R>> due(long nowNanos) {
-        return heads(nowNanos).stream().filter(letter -> letter.isDue(nowNanos)).toList();
+    public List<PendingMessage<R>> due(long nowNanos) {
+        return heads(nowNanos).stream()
+                .filter(pending -> pending.isDue(nowNanos))
+                .toList();
     }
 
     /** For how long there is nothing to try. */
     public long idleNanos(long nowNanos) {
         return heads(nowNanos).stream()
-                .mapToLong(letter -> letter.isRunning() ? RUNNING_NANOS : Math.max(0, letter.dueNanos() - nowNanos))
+                .mapToLong(pending -> pending.isRunning() ? RUNNING_NANOS : Math.max(0, pending.dueNanos() - nowNanos))
                 .min()
                 .orElse(Long.MAX_VALUE);
     }
 
     /** Those that wait for nothing but their own time. */
-    private List<Letter<R>> heads(long nowNanos) {
+    private List<PendingMessage<R>> heads(long nowNanos) {
         Set<Object> waiting = new HashSet<>();
-        List<Letter<R>> heads = new ArrayList<>();
-        for (Letter<R> letter : pending) {
-            Object order = letter.order();
+        List<PendingMessage<R>> heads = new ArrayList<>();
+        for (PendingMessage<R> pending : open) {
+            Object order = pending.order();
             if (order != null && waiting.contains(order)) {
                 continue;
             }
-            heads.add(letter);
-            if (order != null && !letter.isDue(nowNanos)) {
+            heads.add(pending);
+            if (order != null && !pending.isDue(nowNanos)) {
                 waiting.add(order);
             }
         }
@@ -91,7 +93,7 @@ public final class Lane<R> {
     }
 
     /** Takes out those that are done. */
-    public void done(Set<Letter<R>> letters) {
-        pending.removeIf(letters::contains);
+    public void done(Set<PendingMessage<R>> messages) {
+        open.removeIf(messages::contains);
     }
 }
