@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * Entries in Apache Cassandra 4.1 or later. Any number of threads use one store, any number of nodes one cluster.
  *
  * <p>Every change is one lightweight transaction on the entry's partition; it changes the entry and the audit together. {@link Items}
- * says how a list travels, {@link Contest} what happens among contenders and after a time-out, {@link ClusterClock} whose clock counts.
+ * says how a list travels, {@link ContendedChange} what happens among contenders and after a time-out, {@link ClusterClock} whose clock counts.
  * What it costs and what it survives is in docs/reference/cassandra.md.
  */
 public final class CassandraStore implements Store {
@@ -57,7 +57,7 @@ public final class CassandraStore implements Store {
     private final Cas cas;
     private final Items items;
     private final Changes changes;
-    private final Claims claims = new Claims();
+    private final OpenClaims claims = new OpenClaims();
     private final Listing listing;
     private final AuditLog audit;
     private final Upkeep upkeep;
@@ -95,14 +95,14 @@ public final class CassandraStore implements Store {
             Statements statements = new Statements(session);
             cas = new Cas(link, statements, builder.auditRetention);
             Indexes indexes = new Indexes(link, clock::timesSetBack);
-            Contest contest =
-                    new Contest(cas, indexes, claims, new Turns(), () -> moment(builder.shards), builder.patience());
-            items = new Items(contest, threads);
+            ContendedChange contended = new ContendedChange(
+                    cas, indexes, claims, new LocalLocks(), () -> moment(builder.shards), builder.patience());
+            items = new Items(contended, threads);
             changes = new Changes(new Expiry(builder.clockTolerance));
             Calendar calendar = new Calendar(link, builder.shards, clock::timesSetBack);
             listing = new Listing(link, statements, builder.shards, clock::now);
             audit = new AuditLog(link, statements, calendar, indexes);
-            upkeep = new Upkeep(calendar, items, contest, changes, clock::timesSetBack);
+            upkeep = new Upkeep(calendar, items, contended, changes, clock::timesSetBack);
         } catch (RuntimeException e) {
             close();
             throw e instanceof StoreException ? e : Failures.ofRead(e);
@@ -155,7 +155,7 @@ public final class CassandraStore implements Store {
         gate.check();
         requests.forEach(Names::check);
         changes.expiry().check(clock.spread());
-        return items.run(new Verbs.Claim(changes), requests).stream()
+        return items.run(new EntryRules.Claim(changes), requests).stream()
                 .map(sealing::open)
                 .toList();
     }
@@ -164,14 +164,14 @@ public final class CassandraStore implements Store {
     public List<SettleResult> settle(List<Settlement> settlements) {
         gate.check();
         return items.run(
-                new Verbs.Settle(changes, claims),
+                new EntryRules.Settle(changes, claims),
                 settlements.stream().map(sealing::seal).toList());
     }
 
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
         gate.check();
-        return items.run(new Verbs.Renew(changes, claims), renewals);
+        return items.run(new EntryRules.Renew(changes, claims), renewals);
     }
 
     @Override
@@ -203,14 +203,15 @@ public final class CassandraStore implements Store {
     public List<SettleResult> resolve(List<Resolution> resolutions) {
         gate.check();
         return items.run(
-                new Verbs.Resolve(changes),
+                new EntryRules.Resolve(changes),
                 resolutions.stream().map(sealing::seal).toList());
     }
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
         gate.check();
-        return items.run(new Verbs.Evict(changes, who, reason), List.of(id)).get(0);
+        return items.run(new EntryRules.Evict(changes, who, reason), List.of(id))
+                .get(0);
     }
 
     @Override

@@ -13,25 +13,25 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a verb for a list of items, all at once.
+ * Applies a rule to a list of items, all at once.
  *
  * <ol>
  *   <li>Guesses what to write for each item, without reading: a claim's key is new, a settlement's claim is one of this node.
  *   <li>Writes the index rows of all guesses together and waits for them.
  *   <li>Sends the transactions of all guesses at once. A fresh operation ends here: one transaction for its claim, one for its settlement.
- *   <li>Gives every item that was refused, in doubt, or not guessed to the {@link Contest}.
+ *   <li>Gives every item that was refused, in doubt, or not guessed to the {@link ContendedChange}.
  * </ol>
  *
- * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy or unavailable. An item on its own too,
- * if only its replicas are missing: the call as a whole fails only if the cluster cannot be used, since callers then leave it alone for a
- * moment.
+ * <p>An item that fails costs the others nothing: if it was not changed, its answer is busy or unavailable. That holds for a single item too
+ * if only its replicas are missing. The call as a whole fails only if the cluster cannot be used, because callers then leave the store alone
+ * for a moment.
  */
 final class Items {
-    private final Contest contest;
+    private final ContendedChange contended;
     private final Executor threads;
 
-    Items(Contest contest, Executor threads) {
-        this.contest = contest;
+    Items(ContendedChange contended, Executor threads) {
+        this.contended = contended;
         this.threads = threads;
     }
 
@@ -65,19 +65,19 @@ final class Items {
     }
 
     /** Answers in the order of the items. */
-    <Q, A> List<A> run(Verb<Q, A> verb, List<Q> items) {
-        return answers(verb, results(verb, items));
+    <Q, A> List<A> run(EntryRule<Q, A> rule, List<Q> items) {
+        return answers(rule, results(rule, items));
     }
 
     /** The same, with the failures beside the answers. */
-    <Q, A> List<Result<A>> results(Verb<Q, A> verb, List<Q> items) {
-        Moment moment = contest.moment();
+    <Q, A> List<Result<A>> results(EntryRule<Q, A> rule, List<Q> items) {
+        Moment moment = contended.moment();
         List<Progress<Q, A>> all = new ArrayList<>();
         try {
             for (Q item : items) {
                 Progress<Q, A> progress = new Progress<>(item);
-                Optional<Attempt<A>> guess = verb.guess(item, moment);
-                if (guess.isPresent() && contest.turns().tryTake(verb.id(item))) {
+                Optional<Attempt<A>> guess = rule.guess(item, moment);
+                if (guess.isPresent() && contended.locks().tryTake(rule.id(item))) {
                     progress.guess = guess.get();
                 }
                 all.add(progress);
@@ -86,9 +86,9 @@ final class Items {
         } finally {
             all.stream()
                     .filter(each -> each.guess != null)
-                    .forEach(each -> contest.turns().release(verb.id(each.item)));
+                    .forEach(each -> contended.locks().release(rule.id(each.item)));
         }
-        return finish(verb, all, moment.nanos());
+        return finish(rule, all, moment.nanos());
     }
 
     private <Q, A> void sendGuesses(List<Progress<Q, A>> all, Moment moment) {
@@ -102,7 +102,7 @@ final class Items {
             return;
         }
         try {
-            contest.prepare(before, moment);
+            contended.prepare(before, moment);
         } catch (StoreException e) {
             // Nothing was changed: without its index rows no transaction is sent.
             all.forEach(each -> each.outcome = each.guess == null ? null : new Outcome.Failed(e));
@@ -110,7 +110,7 @@ final class Items {
         }
         for (Progress<Q, A> each : all) {
             if (each.guess != null) {
-                each.sent = contest.cas().send(each.guess.change());
+                each.sent = contended.cas().send(each.guess.change());
             }
         }
         List<IndexRow> over = new ArrayList<>();
@@ -119,19 +119,19 @@ final class Items {
                 Change change = each.guess.change();
                 each.outcome = each.sent.join();
                 if (each.outcome instanceof Outcome.Applied) {
-                    contest.claims().changed(change);
+                    contended.claims().changed(change);
                     over.addAll(change.index().after());
                 } else if (each.outcome instanceof Outcome.Refused) {
                     over.addAll(change.index().before());
                 }
             }
         }
-        contest.indexes().drop(over);
+        contended.indexes().drop(over);
     }
 
-    private <Q, A> List<Result<A>> finish(Verb<Q, A> verb, List<Progress<Q, A>> all, long since) {
+    private <Q, A> List<Result<A>> finish(EntryRule<Q, A> rule, List<Progress<Q, A>> all, long since) {
         List<CompletableFuture<Result<A>>> results = new ArrayList<>();
-        List<Runnable> contests = new ArrayList<>();
+        List<Runnable> rest = new ArrayList<>();
         for (Progress<Q, A> each : all) {
             CompletableFuture<Result<A>> result = new CompletableFuture<>();
             results.add(result);
@@ -142,10 +142,10 @@ final class Items {
                     && !(failed.failure() instanceof StoreOutcomeUnknown)) {
                 result.complete(Result.failed(failed.failure()));
             } else {
-                Contest.Sent<A> sent = new Contest.Sent<>(guess, each.outcome);
-                contests.add(() -> {
+                ContendedChange.Sent<A> sent = new ContendedChange.Sent<>(guess, each.outcome);
+                rest.add(() -> {
                     try {
-                        result.complete(contest.run(verb, each.item, sent, since));
+                        result.complete(contended.run(rule, each.item, sent, since));
                     } catch (RuntimeException | Error e) {
                         result.completeExceptionally(e);
                     }
@@ -153,17 +153,17 @@ final class Items {
             }
         }
         // The last one here: a single item needs no other thread.
-        for (int i = 0; i < contests.size(); i++) {
-            if (i == contests.size() - 1) {
-                contests.get(i).run();
+        for (int i = 0; i < rest.size(); i++) {
+            if (i == rest.size() - 1) {
+                rest.get(i).run();
             } else {
-                threads.execute(contests.get(i));
+                threads.execute(rest.get(i));
             }
         }
         return results.stream().map(CompletableFuture::join).toList();
     }
 
-    private static <Q, A> List<A> answers(Verb<Q, A> verb, List<Result<A>> results) {
+    private static <Q, A> List<A> answers(EntryRule<Q, A> rule, List<Result<A>> results) {
         List<StoreException> failures = new ArrayList<>();
         for (Result<A> result : results) {
             StoreException failure = result.failure();
@@ -174,7 +174,7 @@ final class Items {
             }
         }
         for (StoreException failure : failures) {
-            boolean isAnswered = verb.refused(failure).isPresent();
+            boolean isAnswered = rule.refused(failure).isPresent();
             boolean isOwn = failure instanceof StoreBusy || Failures.isOfReplicas(failure);
             if (failures.size() == results.size() && !(isOwn && isAnswered)) {
                 throw failure;
@@ -182,11 +182,11 @@ final class Items {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
             }
         }
-        return results.stream().map(result -> answer(verb, result)).toList();
+        return results.stream().map(result -> answer(rule, result)).toList();
     }
 
-    private static <Q, A> A answer(Verb<Q, A> verb, Result<A> result) {
+    private static <Q, A> A answer(EntryRule<Q, A> rule, Result<A> result) {
         StoreException failure = result.failure();
-        return (failure == null ? result.answer() : verb.refused(failure)).orElseThrow();
+        return (failure == null ? result.answer() : rule.refused(failure)).orElseThrow();
     }
 }

@@ -12,7 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The row in the table of entries that shows that these are the tables they were, see {@link StoreMark}: made by whoever creates them.
+ * The row in the table of entries by which a store recognises the tables that it knew, see {@link StoreMark}. Whoever creates the tables
+ * writes it.
  */
 record MarkRow(Link link) {
     /** Entries have a tenant; their records are random or nil. */

@@ -1,7 +1,7 @@
 package dev.onlyonce.cassandra;
 
 /**
- * What a decision is made by.
+ * The times by which a decision is made.
  *
  * @param now the cluster's clock, in microseconds since 1970
  * @param surely an instant that has passed by everybody's clock: what lapsed before it has lapsed

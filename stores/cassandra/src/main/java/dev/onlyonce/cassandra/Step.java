@@ -3,7 +3,7 @@ package dev.onlyonce.cassandra;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What a verb does about an entry: it knows the answer, or it has to change the entry first. */
+/** What a rule says about an entry: the answer, or a change that comes first. */
 sealed interface Step<A> {
     /** Nothing is to be changed. */
     record Answer<A>(A answer) implements Step<A> {}

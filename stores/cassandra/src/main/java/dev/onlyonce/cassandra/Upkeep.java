@@ -42,7 +42,7 @@ final class Upkeep {
 
     private final Calendar calendar;
     private final Items items;
-    private final Contest contest;
+    private final ContendedChange contended;
     private final Changes changes;
     private final IntSupplier clockSetBack;
     /** How often the clock had been set back when leases were last shortened; none yet. */
@@ -53,11 +53,11 @@ final class Upkeep {
      *
      * @param clockSetBack how often the clock was set back
      */
-    Upkeep(Calendar calendar, Items items, Contest contest, Changes changes, IntSupplier clockSetBack) {
+    Upkeep(Calendar calendar, Items items, ContendedChange contended, Changes changes, IntSupplier clockSetBack) {
         this.clockSetBack = clockSetBack;
         this.calendar = calendar;
         this.items = items;
-        this.contest = contest;
+        this.contended = contended;
         this.changes = changes;
     }
 
@@ -70,7 +70,7 @@ final class Upkeep {
     record Looked<T>(@Nullable T value, List<IndexRow> over) {}
 
     List<Transition> sweep(int limit) {
-        long now = contest.moment().now();
+        long now = contended.moment().now();
         int times = clockSetBack.getAsInt();
         int before = shortenedAfter.getAndSet(times);
         if (before != times) {
@@ -83,11 +83,11 @@ final class Upkeep {
         } else {
             shorten(now + FAR);
         }
-        return run(Kind.LEASE, contest.moment().surely(), new Sweep(changes), limit);
+        return run(Kind.LEASE, contended.moment().surely(), new Sweep(changes), limit);
     }
 
     int purge(int limit) {
-        return run(Kind.EXPIRY, contest.moment().now(), new Purge(changes), limit)
+        return run(Kind.EXPIRY, contended.moment().now(), new Purge(changes), limit)
                 .size();
     }
 
@@ -107,7 +107,7 @@ final class Upkeep {
         }
     }
 
-    private <T> List<T> run(Kind kind, long to, Verb<Due, Looked<T>> verb, int limit) {
+    private <T> List<T> run(Kind kind, long to, EntryRule<Due, Looked<T>> rule, int limit) {
         List<T> changed = new ArrayList<>();
         Calendar.Walk walk = calendar.walk(kind, to, CHUNK);
         while (changed.size() < limit) {
@@ -118,17 +118,17 @@ final class Upkeep {
             Collections.shuffle(rows, ThreadLocalRandom.current());
             for (int i = 0; i < rows.size() && changed.size() < limit; ) {
                 int next = Math.min(rows.size(), i + limit - changed.size());
-                changed.addAll(look(verb, rows.subList(i, next)));
+                changed.addAll(look(rule, rows.subList(i, next)));
                 i = next;
             }
         }
         return changed;
     }
 
-    private <T> List<T> look(Verb<Due, Looked<T>> verb, List<Due> rows) {
+    private <T> List<T> look(EntryRule<Due, Looked<T>> rule, List<Due> rows) {
         List<T> changed = new ArrayList<>();
         List<IndexRow> over = new ArrayList<>();
-        List<Result<Looked<T>>> results = items.results(verb, rows);
+        List<Result<Looked<T>>> results = items.results(rule, rows);
         StoreException failure = null;
         for (int i = 0; i < rows.size(); i++) {
             Looked<T> looked = results.get(i).answer().orElse(null);
@@ -141,7 +141,7 @@ final class Upkeep {
             }
             over.addAll(looked.over());
         }
-        contest.indexes().dropNow(over);
+        contended.indexes().dropNow(over);
         if (failure != null && changed.isEmpty()) {
             throw failure;
         }
@@ -149,7 +149,7 @@ final class Upkeep {
     }
 
     /** Ends abandoned claims. */
-    record Sweep(Changes changes) implements Verb<Due, Looked<Transition>> {
+    record Sweep(Changes changes) implements EntryRule<Due, Looked<Transition>> {
         @Override
         public EntryId id(Due row) {
             return row.id();
@@ -179,7 +179,7 @@ final class Upkeep {
     }
 
     /** Gives a lease from now where one ends later: it was given when the clock was ahead. A living owner renews in time. */
-    record Shorten(Changes changes) implements Verb<Due, Looked<Boolean>> {
+    record Shorten(Changes changes) implements EntryRule<Due, Looked<Boolean>> {
         @Override
         public EntryId id(Due row) {
             return row.id();
@@ -211,7 +211,7 @@ final class Upkeep {
     }
 
     /** Deletes entries that are past everything, and makes tombstones. */
-    record Purge(Changes changes) implements Verb<Due, Looked<Boolean>> {
+    record Purge(Changes changes) implements EntryRule<Due, Looked<Boolean>> {
         @Override
         public EntryId id(Due row) {
             return row.id();

@@ -3,7 +3,7 @@ package dev.onlyonce.cassandra;
 import java.time.Duration;
 
 /**
- * Notices that the cluster's clock was set back: most of its nodes were ahead, and came back. What a store remembers by the time of its
+ * Notices when the cluster's clock goes back: most of its nodes were ahead, and were set right. What a store remembers by the time of its
  * last look is wrong from then on. Any number of threads.
  */
 final class WatchedClock implements Clock {

@@ -108,26 +108,26 @@ class FailuresTest {
     void patience() {
         Link link = new Link(store.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
         Cas cas = new Cas(link, new Statements(store.session()), Duration.ofDays(1));
-        Turns turns = new Turns();
+        LocalLocks locks = new LocalLocks();
         ClusterClock clock = new ClusterClock(store.session());
-        Contest contest = new Contest(
+        ContendedChange contended = new ContendedChange(
                 cas,
                 new Indexes(link, () -> 0),
-                new Claims(),
-                turns,
+                new OpenClaims(),
+                locks,
                 () -> new Moment(clock.now(), clock.now(), 1, System.nanoTime()),
                 Duration.ofSeconds(1));
         List<ClaimRequest> claims = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             claims.add(Calls.claim("held-" + i));
             // Somebody who does not answer has the turn.
-            assertThat(turns.tryTake(claims.get(i).id())).isTrue();
+            assertThat(locks.tryTake(claims.get(i).id())).isTrue();
         }
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             long before = System.nanoTime();
-            Verbs.Claim verb = new Verbs.Claim(new Changes(new Expiry(Duration.ZERO)));
-            assertThat(new Items(contest, threads).run(verb, claims)).containsOnly(new ClaimResult.Busy());
+            EntryRules.Claim rule = new EntryRules.Claim(new Changes(new Expiry(Duration.ZERO)));
+            assertThat(new Items(contended, threads).run(rule, claims)).containsOnly(new ClaimResult.Busy());
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(8));
         } finally {
             threads.shutdownNow();

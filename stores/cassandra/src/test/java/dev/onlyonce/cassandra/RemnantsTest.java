@@ -85,9 +85,9 @@ class RemnantsTest {
         Link link = new Link(store.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
         Moment moment = new Moment(CLOCK.now(), CLOCK.now(), 3, System.nanoTime());
         List<IndexRow> rows = new ArrayList<>();
-        Verbs.Claim verb = new Verbs.Claim(CHANGES);
+        EntryRules.Claim rule = new EntryRules.Claim(CHANGES);
         for (ClaimRequest claim : claims) {
-            rows.addAll(verb.guess(claim, moment).orElseThrow().change().index().before());
+            rows.addAll(rule.guess(claim, moment).orElseThrow().change().index().before());
         }
         new Indexes(link, () -> 0).add(rows, CLOCK.now());
     }

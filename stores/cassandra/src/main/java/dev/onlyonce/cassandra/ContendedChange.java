@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Changes one entry that others may be changing too.
  *
  * <ol>
- *   <li>Waits for its turn among the callers of this node.
- *   <li>Reads the entry and lets the verb decide. If the verb has an answer, that is it.
+ *   <li>Locks the entry among the callers of this node.
+ *   <li>Reads the entry and applies the rule. If that needs no change, it has the answer.
  *   <li>Otherwise writes the index rows, then sends the transaction, conditional on the entry as it was read.
  *   <li>Refused: somebody else was first. Starts again with what is there now.
  *   <li>No answer, which is the normal case among contenders: reads the entry and the change's audit record at SERIAL consistency, which
@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Pauses between the tries are random and become longer. When the call has taken {@code patience} it gives up: busy, or unknown if a
  * change is still in doubt.
  */
-record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Moment> clock, Duration patience) {
+record ContendedChange(
+        Cas cas, Indexes indexes, OpenClaims claims, LocalLocks locks, Supplier<Moment> clock, Duration patience) {
     /** Well below the time after which a sweep deletes the row of a claim that never came. */
     private static final Duration SOON = Duration.ofMinutes(2);
 
@@ -61,14 +62,14 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
     }
 
     /**
-     * What was sent before the contest.
+     * What was sent before, without looking.
      *
      * @param guess null for nothing
      * @param outcome null for none
      */
     record Sent<A>(@Nullable Attempt<A> guess, @Nullable Outcome outcome) {}
 
-    /** The state of one contest. */
+    /** What is known so far. */
     private static final class Tries<A> {
         /** Changes that may have taken place. */
         final List<Attempt<A>> doubts = new ArrayList<>();
@@ -82,12 +83,12 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
     }
 
     /**
-     * Runs the verb for an item until it has an answer.
+     * Applies the rule to an item until it has an answer.
      *
      * @param sent what was sent already
      * @param since when the call began, by this JVM's nano clock: all its items have the same time
      */
-    <Q, A> Result<A> run(Verb<Q, A> verb, Q item, Sent<A> sent, long since) {
+    <Q, A> Result<A> run(EntryRule<Q, A> rule, Q item, Sent<A> sent, long since) {
         Tries<A> tries = new Tries<>();
         if (sent.guess() != null && sent.outcome() != null) {
             Optional<A> unexpected = note(tries, sent.guess(), sent.outcome());
@@ -95,16 +96,16 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
                 return Result.of(unexpected.get());
             }
         }
-        EntryId id = verb.id(item);
+        EntryId id = rule.id(item);
         long giveUp = since + patience.toNanos();
         Duration left = Duration.ofNanos(Math.max(0, giveUp - System.nanoTime()));
         boolean isTooLate = left.isZero() && tries.seen.isEmpty();
-        if (isTooLate || !turns.take(id, left)) {
+        if (isTooLate || !locks.take(id, left)) {
             return given(tries, id);
         }
         try {
             while (true) {
-                Optional<A> answer = tryOnce(verb, item, tries);
+                Optional<A> answer = tryOnce(rule, item, tries);
                 if (answer.isPresent()) {
                     return Result.of(answer.get());
                 }
@@ -118,12 +119,12 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
             tries.last = e;
             return tries.doubts.isEmpty() ? Result.failed(e) : given(tries, id);
         } finally {
-            turns.release(id);
+            locks.release(id);
         }
     }
 
-    private <Q, A> Optional<A> tryOnce(Verb<Q, A> verb, Q item, Tries<A> tries) {
-        EntryId id = verb.id(item);
+    private <Q, A> Optional<A> tryOnce(EntryRule<Q, A> rule, Q item, Tries<A> tries) {
+        EntryId id = rule.id(item);
         StoredEntry entry;
         if (!tries.doubts.isEmpty()) {
             Proven proven;
@@ -142,13 +143,13 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
             entry = proven.entry();
         } else {
             entry = tries.seen.isPresent() ? tries.seen.get() : cas.read(id);
-            if (entry == null && verb.isLastLook(item, clock.get())) {
+            if (entry == null && rule.isLastLook(item, clock.get())) {
                 entry = cas.readAfterAll(id, List.of()).entry();
             }
         }
         tries.seen = Optional.empty();
         Moment moment = clock.get();
-        Step<A> step = verb.decide(item, entry, moment);
+        Step<A> step = rule.decide(item, entry, moment);
         if (step instanceof Step.Answer<A> known) {
             return Optional.of(known.answer());
         }

@@ -10,18 +10,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Lets one caller of this node at a time change an entry. It is not needed for correctness: transactions that compete for an entry slow
- * each other down until they time out, so this node sends one after the other.
+ * A lock for each entry, among the callers of this node. Correctness does not need it: transactions that compete for an entry slow each
+ * other down until they time out, so a node sends one at a time.
  */
-final class Turns {
+final class LocalLocks {
     private final Map<EntryId, CompletableFuture<Void>> taken = new ConcurrentHashMap<>();
 
-    /** Takes the turn if nobody has it. */
+    /** Locks the entry if nobody has. */
     boolean tryTake(EntryId id) {
         return taken.putIfAbsent(id, new CompletableFuture<>()) == null;
     }
 
-    /** Takes the turn when it is free; false if that takes too long, or the thread is interrupted. */
+    /** Locks the entry when it is free; false if that takes too long, or the thread is interrupted. */
     boolean take(EntryId id, Duration max) {
         long giveUp = System.nanoTime() + max.toNanos();
         CompletableFuture<Void> mine = new CompletableFuture<>();

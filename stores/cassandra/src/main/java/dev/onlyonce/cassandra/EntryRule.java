@@ -5,8 +5,11 @@ import dev.onlyonce.store.StoreException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What callers ask for, one item at a time. Decides; {@link Items} reads and writes. */
-interface Verb<Q, A> {
+/**
+ * What becomes of an entry when a caller asks for something: one of the rules of {@link dev.onlyonce.store.Life}, with what Cassandra needs to
+ * apply it. {@link Items} reads and writes.
+ */
+interface EntryRule<Q, A> {
     EntryId id(Q item);
 
     /** What to try without reading the entry first; empty if it must be read. The write's condition says whether that was right. */
@@ -29,7 +32,7 @@ interface Verb<Q, A> {
         return false;
     }
 
-    /** The answer for an item that a failure left unchanged; empty if the verb has none. */
+    /** The answer for an item that a failure left unchanged; empty if such calls have none. */
     default Optional<A> refused(StoreException failure) {
         return Optional.empty();
     }

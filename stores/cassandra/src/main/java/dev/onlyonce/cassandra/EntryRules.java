@@ -20,9 +20,9 @@ import dev.onlyonce.store.Transition;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What callers and operators ask for: {@link Life} decides. */
-final class Verbs {
-    private Verbs() {}
+/** What callers and operators ask for. {@link Life} decides. */
+final class EntryRules {
+    private EntryRules() {}
 
     /** One of the rules. */
     private interface Rule<Q, A> {
@@ -68,7 +68,7 @@ final class Verbs {
     }
 
     /** Takes a key that most often is new, so it does not read first. */
-    record Claim(Changes changes) implements Verb<ClaimRequest, ClaimResult> {
+    record Claim(Changes changes) implements EntryRule<ClaimRequest, ClaimResult> {
         @Override
         public EntryId id(ClaimRequest request) {
             return request.id();
@@ -96,7 +96,7 @@ final class Verbs {
     }
 
     /** Ends a claim, most often one of this node, which knows it. */
-    record Settle(Changes changes, Claims claims) implements Verb<Settlement, SettleResult> {
+    record Settle(Changes changes, OpenClaims claims) implements EntryRule<Settlement, SettleResult> {
         @Override
         public EntryId id(Settlement settlement) {
             return settlement.id();
@@ -127,7 +127,7 @@ final class Verbs {
     }
 
     /** A heartbeat. */
-    record Renew(Changes changes, Claims claims) implements Verb<Renewal, RenewResult> {
+    record Renew(Changes changes, OpenClaims claims) implements EntryRule<Renewal, RenewResult> {
         @Override
         public EntryId id(Renewal renewal) {
             return renewal.id();
@@ -158,7 +158,7 @@ final class Verbs {
     }
 
     /** The end of a doubt. */
-    record Resolve(Changes changes) implements Verb<Resolution, SettleResult> {
+    record Resolve(Changes changes) implements EntryRule<Resolution, SettleResult> {
         @Override
         public EntryId id(Resolution resolution) {
             return resolution.id();
@@ -171,7 +171,7 @@ final class Verbs {
     }
 
     /** An operator's deletion. */
-    record Evict(Changes changes, String who, String reason) implements Verb<EntryId, Optional<Transition>> {
+    record Evict(Changes changes, String who, String reason) implements EntryRule<EntryId, Optional<Transition>> {
         @Override
         public EntryId id(EntryId id) {
             return id;

@@ -11,7 +11,7 @@ import java.util.UUID;
  * The open claims that this node knows, so that it need not read an entry before it settles or renews it. May be wrong, and forgets the
  * oldest: every write is conditional on the token, and what is not known here is read.
  */
-final class Claims {
+final class OpenClaims {
     /** About 16 MB. */
     private static final int SIZE_MAX = 20_000;
 
