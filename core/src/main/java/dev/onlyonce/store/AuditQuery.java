@@ -36,4 +36,10 @@ public record AuditQuery(
     public AuditQuery after(AuditRecord last) {
         return new AuditQuery(tenant, from, last, limit);
     }
+
+    /** Whether the record is one of those. Its place after {@link #after} and the limit are left to the listing. */
+    public boolean matches(AuditRecord record) {
+        return (from == null || !record.at().isBefore(from))
+                && (tenant == null || tenant.equals(record.transition().id().tenant()));
+    }
 }

@@ -44,4 +44,12 @@ public record EntryQuery(
     public EntryQuery after(EntryId last) {
         return new EntryQuery(tenant, operation, state, olderThan, last, limit);
     }
+
+    /** Whether the entry, as readers see it, is one of those. Its place after {@link #after} and the limit are left to the listing. */
+    public boolean matches(Entry shown) {
+        return (tenant == null || tenant.equals(shown.id().tenant()))
+                && (operation == null || operation.equals(shown.operation()))
+                && (state == null || state == shown.state())
+                && (olderThan == null || !shown.createdAt().plus(olderThan).isAfter(shown.readAt()));
+    }
 }

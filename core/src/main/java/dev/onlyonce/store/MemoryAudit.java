@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
 
 /** The audit of a {@link MemoryStore}, guarded by its lock. The oldest records make room for new ones. */
 final class MemoryAudit {
@@ -28,13 +27,10 @@ final class MemoryAudit {
     }
 
     List<AuditRecord> list(AuditQuery query) {
-        Instant from = Objects.requireNonNullElse(query.from(), Instant.MIN);
         AuditRecord after = query.after();
-        String tenant = query.tenant();
         return records.stream()
                 .filter(r -> after == null || r.number() > after.number())
-                .filter(r -> !r.at().isBefore(from))
-                .filter(r -> tenant == null || tenant.equals(r.transition().id().tenant()))
+                .filter(query::matches)
                 .limit(query.limit())
                 .toList();
     }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where entries live. Any number of threads and nodes call it at once.
  *
+ * <p>Most authors of stores write an {@link EntryTable}, of which {@link TableStore} makes a store. One that changes many entries with one
+ * statement or script implements this interface, and asks {@link Life}.
+ *
  * <p>Every verb takes a list and answers in the list's order. The ids in one list are distinct; a store may throw
  * {@link IllegalArgumentException} if not. Each item is atomic:
  *

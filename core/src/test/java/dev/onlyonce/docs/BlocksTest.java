@@ -46,7 +46,8 @@ class BlocksTest {
             Map.entry("docs/guides/reconciler.md", List.of("guide/ProgramsTest")),
             Map.entry("docs/guides/shared-cache.md", List.of("server/SharedCacheTest")),
             Map.entry("docs/guides/spring-boot.md", List.of("spring/GuideTest", "consumer/ReadmeSampleTest")),
-            Map.entry("docs/guides/webflux.md", List.of("spring/GuideTest")));
+            Map.entry("docs/guides/webflux.md", List.of("spring/GuideTest")),
+            Map.entry("docs/guides/writing-a-store.md", List.of("testkit/GuideStore")));
 
     /** Blocks that are checked in another way, by their first words. This list only gets shorter. */
     private static final Map<String, String> EXCEPTIONS = Map.of(

@@ -86,7 +86,7 @@ record Changes(AuditLevel level) {
                 .set(Attribute.CLAIMED_TO, next.state().code())
                 .set(Attribute.CLAIMED_AT, Item.micros(next.readAt()))
                 .remove(Attribute.SETTLED, Attribute.EXPIRES, Attribute.RESULT, Attribute.TTL)
-                .due(Due.LEASE, lease)
+                .due(IndexKind.LEASE, lease)
                 .done();
     }
 
@@ -98,7 +98,7 @@ record Changes(AuditLevel level) {
         long lease = Item.micros(next.leaseUntil());
         return old.edit()
                 .set(Attribute.LEASE_UNTIL, lease)
-                .due(Due.LEASE, lease)
+                .due(IndexKind.LEASE, lease)
                 .done();
     }
 
@@ -107,7 +107,7 @@ record Changes(AuditLevel level) {
         return old.edit()
                 .set(Attribute.STATE, State.EXPIRED.code())
                 .remove(Attribute.RESULT)
-                .due(Due.PURGE, gone)
+                .due(IndexKind.PURGE, gone)
                 .done();
     }
 
@@ -125,11 +125,12 @@ record Changes(AuditLevel level) {
         }
         Instant expiresAt = next.expiresAt();
         if (expiresAt == null) {
-            return edit.due(Due.UNKNOWN, oldest(AuditLog.of(old))).done();
+            return edit.due(IndexKind.UNKNOWN, oldest(AuditLog.of(old))).done();
         }
         long expires = Item.micros(expiresAt);
-        Item settled =
-                edit.set(Attribute.EXPIRES, expires).due(Due.PURGE, expires).done();
+        Item settled = edit.set(Attribute.EXPIRES, expires)
+                .due(IndexKind.PURGE, expires)
+                .done();
         return isForgotten(settled)
                 ? settled.edit()
                         .remove(Attribute.DUE_KIND, Attribute.DUE_AT)
@@ -167,8 +168,9 @@ record Changes(AuditLevel level) {
         }
         return new Trimmed(
                 count,
-                new Rest.Left(
-                        left.into(old.edit()).due(Due.UNKNOWN, oldest(left)).done()));
+                new Rest.Left(left.into(old.edit())
+                        .due(IndexKind.UNKNOWN, oldest(left))
+                        .done()));
     }
 
     private static Rest rest(Item old, AuditLog log) {
@@ -176,7 +178,7 @@ record Changes(AuditLevel level) {
                 ? new Rest.Nothing()
                 : new Rest.Left(log.into(Item.Edit.of(old.id()))
                         .set(Attribute.STATE, 0)
-                        .due(Due.AUDIT, oldest(log))
+                        .due(IndexKind.AUDIT, oldest(log))
                         .done());
     }
 

@@ -27,12 +27,12 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
      * The keys that are due at this time, the longest due first: at most {@code limit} from each shard. The caller may not need all of
      * them: the index lags, and may still list items that were changed before.
      */
-    List<ItemKey> find(Due kind, long until, int limit) {
+    List<ItemKey> find(IndexKind kind, long until, int limit) {
         List<CompletableFuture<List<Found>>> shards = new ArrayList<>();
         for (int shard = 0; shard < ItemKey.SHARDS; shard++) {
             shards.add(page(kind.partition(shard), until, limit, null).thenApply(DueIndex::found));
         }
-        return Answers.ofReads(shards).stream()
+        return Reads.all(shards).stream()
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingLong(Found::at))
                 .map(Found::key)
@@ -40,7 +40,7 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
     }
 
     /** The key of each shard that is due last of all. */
-    List<ItemKey> last(Due kind) {
+    List<ItemKey> last(IndexKind kind) {
         List<CompletableFuture<List<Found>>> shards = new ArrayList<>();
         for (int shard = 0; shard < ItemKey.SHARDS; shard++) {
             String partition = kind.partition(shard);
@@ -49,14 +49,11 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
                             .limit(1))
                     .thenApply(DueIndex::found));
         }
-        return Answers.ofReads(shards).stream()
-                .flatMap(List::stream)
-                .map(Found::key)
-                .toList();
+        return Reads.all(shards).stream().flatMap(List::stream).map(Found::key).toList();
     }
 
     /** All keys of a kind. */
-    List<ItemKey> all(Due kind) {
+    List<ItemKey> all(IndexKind kind) {
         List<ItemKey> keys = new ArrayList<>();
         Map<String, @Nullable Map<String, AttributeValue>> unfinished = new HashMap<>();
         for (int shard = 0; shard < ItemKey.SHARDS; shard++) {
@@ -67,7 +64,7 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
             unfinished.forEach(
                     (partition, after) -> pages.put(partition, page(partition, Long.MAX_VALUE, null, after)));
             pages.forEach((partition, request) -> {
-                QueryResponse page = Answers.ofRead(request);
+                QueryResponse page = Reads.one(request);
                 found(page).forEach(found -> keys.add(found.key));
                 if (page.hasLastEvaluatedKey()) {
                     unfinished.put(partition, page.lastEvaluatedKey());

@@ -27,10 +27,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.regions.Region;
@@ -43,7 +41,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
 /**
  * Entries in one table of Amazon DynamoDB. Any number of threads use one store, any number of nodes one table.
  *
- * <p>An entry and the audit of its key are one item. Every change is one conditional write of that item, see {@link Verbs}; a list is as
+ * <p>An entry and the audit of its key are one item. Every change is one conditional write of that item, see {@link ItemStore}; a list is as
  * many writes in parallel. Time is the service's, see {@link ServiceClock}. Costs and limits are in docs/reference/dynamodb.md.
  */
 public final class DynamoDbStore implements Store {
@@ -55,8 +53,7 @@ public final class DynamoDbStore implements Store {
     private final StoreGate gate;
     private final StoreClock clock;
     private final ResultSealing sealing;
-    private final Verbs verbs;
-    private final Upkeep upkeep;
+    private final ItemStore items;
     private final Listing listing;
 
     private DynamoDbStore(Builder builder) {
@@ -71,9 +68,10 @@ public final class DynamoDbStore implements Store {
         gate = new StoreGate(() -> {}, mark::read, mark::write);
         Changes changes = new Changes(builder.audit);
         DueIndex index = new DueIndex(client, name);
-        verbs = new Verbs(table, changes, clock);
-        upkeep = new Upkeep(table, index, changes, clock, new AtomicLong(Long.MIN_VALUE));
         listing = new Listing(table, index, new Scan(client, name, new UnreadableEntries()), clock);
+        AuditPurge purge = new AuditPurge(table, index, changes);
+        items = new ItemStore(
+                new ItemTable(table, index, changes, clock, listing, purge, new AtomicLong(Long.MIN_VALUE)));
         try {
             new Schema(client, name).prepare(builder.create);
             gate.open();
@@ -117,9 +115,7 @@ public final class DynamoDbStore implements Store {
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         gate.check();
         requests.forEach(DynamoDbStore::check);
-        return Answers.ofWrites(send(requests, verbs::claim), Optional.of(ServiceFailure::refusedClaim)).stream()
-                .map(sealing::open)
-                .toList();
+        return items.claim(requests).stream().map(sealing::open).toList();
     }
 
     private static void check(ClaimRequest claim) {
@@ -130,17 +126,12 @@ public final class DynamoDbStore implements Store {
         ItemKey.check("owner", claim.owner());
     }
 
-    private static <Q, A> List<CompletableFuture<A>> send(List<Q> items, Function<Q, CompletableFuture<A>> verb) {
-        return items.stream().map(verb).toList();
-    }
-
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         gate.check();
         // All are sealed before the first one is sent: if one cannot be, nothing was changed.
-        List<Settlement> sealed =
-                settlements.stream().map(FittingResults::fit).map(sealing::seal).toList();
-        return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(failure -> new SettleResult.Busy()));
+        return items.settle(
+                settlements.stream().map(FittingResults::fit).map(sealing::seal).toList());
     }
 
     /**
@@ -152,8 +143,7 @@ public final class DynamoDbStore implements Store {
     Instant commit(Settlement settlement, List<TransactWriteItem> writes) {
         gate.check();
         StoreClock.Reading now = clock.now();
-        Verbs recording = new Verbs(table, new Changes(AuditLevel.ALL), clock);
-        Table.Update update = recording.settlementUpdate(sealing.seal(FittingResults.fit(settlement)), now);
+        Table.Update update = ItemStore.settlement(sealing.seal(FittingResults.fit(settlement)), AuditLevel.ALL, now);
         try {
             table.transact(ItemKey.of(settlement.id()), update, writes).join();
             return Item.instant(now.latest());
@@ -168,51 +158,45 @@ public final class DynamoDbStore implements Store {
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
         gate.check();
-        return Answers.ofWrites(send(renewals, verbs::renew), Optional.of(failure -> RenewResult.BUSY));
+        return items.renew(renewals);
     }
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
         gate.check();
-        List<Optional<Item>> items = Answers.ofReads(send(ids, id -> table.get(ItemKey.of(id))));
-        long now = clock.now().earliest();
-        return items.stream()
-                .map(item -> item.flatMap(found -> found.entry(now)).map(sealing::open))
-                .toList();
+        return items.find(ids).stream().map(entry -> entry.map(sealing::open)).toList();
     }
 
     @Override
     public List<Transition> sweep(int limit) {
         gate.check();
-        return limit < 1 ? List.of() : upkeep.sweep(limit);
+        return items.sweep(limit);
     }
 
     /** With {@link AuditLevel#EXCEPTIONS}, ordinary entries are left to native TTL instead. */
     @Override
     public int purge(int limit) {
         gate.check();
-        return limit < 1 ? 0 : upkeep.purge(limit);
+        return items.purge(limit);
     }
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
         gate.check();
-        List<Resolution> sealed =
-                resolutions.stream().map(FittingResults::fit).map(sealing::seal).toList();
-        return Answers.ofWrites(send(sealed, verbs::resolve), Optional.empty());
+        return items.resolve(
+                resolutions.stream().map(FittingResults::fit).map(sealing::seal).toList());
     }
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
         gate.check();
-        return Answers.ofWrites(List.of(verbs.evict(id, who, reason)), Optional.empty())
-                .get(0);
+        return items.evict(id, who, reason);
     }
 
     /** Unknown entries are found in the index; every other query reads the whole table. */
     @Override
     public List<Entry> list(EntryQuery query) {
-        return listing.list(query).stream().map(Entry::withoutResult).toList();
+        return items.list(query);
     }
 
     /** Reads the whole table. */
@@ -234,19 +218,19 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<AuditRecord> history(EntryId id) {
-        return listing.history(id);
+        return items.history(id);
     }
 
     /** Reads the whole table. */
     @Override
     public List<AuditRecord> audit(AuditQuery query) {
-        return listing.audit(query);
+        return items.audit(query);
     }
 
     @Override
     public int purgeAudit(Duration retention, int limit) {
         gate.check();
-        return limit < 1 ? 0 : upkeep.purgeAudit(retention, limit);
+        return items.purgeAudit(retention, limit);
     }
 
     /** By a write whose condition cannot hold. */
@@ -283,7 +267,7 @@ public final class DynamoDbStore implements Store {
 
     /** The item of an entry, for tests. */
     Optional<Item> item(EntryId id) {
-        return Answers.ofRead(table.get(ItemKey.of(id)));
+        return Reads.one(table.get(ItemKey.of(id)));
     }
 
     @Override

@@ -122,7 +122,7 @@ final class Item {
         return state() == State.RETRYABLE ? expires : expires + number(Attribute.TOMBSTONE);
     }
 
-    /** As {@link dev.onlyonce.store.Life#goneAt}, for an item of which only the attributes for counting were read. */
+    /** As {@link dev.onlyonce.store.Life#goneAt}, when only the attributes for counting were read. */
     boolean isGone(long now) {
         return state() == null || (has(Attribute.EXPIRES) && ending() <= now);
     }
@@ -272,7 +272,7 @@ final class Item {
         }
 
         /** In the index for this, at this time. */
-        Edit due(Due kind, long at) {
+        Edit due(IndexKind kind, long at) {
             ItemKey key = new ItemKey(requireNonNull(values.get(Attribute.PK)).b());
             return set(Attribute.DUE_KIND, key.due(kind)).set(Attribute.DUE_AT, at);
         }

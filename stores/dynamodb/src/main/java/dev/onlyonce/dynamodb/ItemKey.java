@@ -43,7 +43,7 @@ record ItemKey(SdkBytes hash) {
     }
 
     /** Where the index has this entry for a kind of work. */
-    String due(Due kind) {
+    String due(IndexKind kind) {
         return kind.partition(hash.asByteArrayUnsafe()[0] & (SHARDS - 1));
     }
 

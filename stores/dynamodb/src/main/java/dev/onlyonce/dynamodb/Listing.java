@@ -34,7 +34,7 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
 
     private List<Entry> unknown(EntryQuery query) {
         TreeMap<EntryId, Entry> page = new TreeMap<>();
-        List<ItemKey> keys = index.all(Due.UNKNOWN);
+        List<ItemKey> keys = index.all(IndexKind.UNKNOWN);
         for (int i = 0; i < keys.size(); i += CHUNK) {
             for (Entry entry : read(keys.subList(i, Math.min(i + CHUNK, keys.size())))) {
                 add(query, entry, page);
@@ -70,17 +70,12 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
     }
 
     private static boolean matches(EntryQuery query, Entry entry) {
-        return (query.tenant() == null || query.tenant().equals(entry.id().tenant()))
-                && (query.operation() == null || query.operation().equals(entry.operation()))
-                && (query.state() == null || query.state() == entry.state())
-                && (query.after() == null || query.after().compareTo(entry.id()) < 0)
-                && (query.olderThan() == null
-                        || !entry.createdAt().plus(query.olderThan()).isAfter(entry.readAt()));
+        return query.matches(entry) && (query.after() == null || query.after().compareTo(entry.id()) < 0);
     }
 
     private List<Entry> read(List<ItemKey> keys) {
         List<Optional<Map<String, AttributeValue>>> items =
-                Answers.ofReads(keys.stream().map(table::read).toList());
+                Reads.all(keys.stream().map(table::read).toList());
         long now = clock.now().earliest();
         return items.stream()
                 .flatMap(Optional::stream)
@@ -101,7 +96,7 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
     }
 
     List<AuditRecord> history(EntryId id) {
-        List<AuditRecord> all = Answers.ofRead(table.get(ItemKey.of(id)))
+        List<AuditRecord> all = Reads.one(table.get(ItemKey.of(id)))
                 .map(item -> item.read(stored -> AuditLog.of(stored).list(id)))
                 .orElse(List.of());
         return List.copyOf(all.subList(Math.max(0, all.size() - AuditQuery.LIMIT_MAX), all.size()));

@@ -40,7 +40,7 @@ record Scan(DynamoDbAsyncClient client, String table, UnreadableEntries unreadab
             List<Integer> segments = List.copyOf(unfinished.keySet());
             List<CompletableFuture<ScanResponse>> pages = new ArrayList<>();
             segments.forEach(segment -> pages.add(page(attributes, tenant, segment, unfinished.get(segment))));
-            List<ScanResponse> answers = Answers.ofReads(pages);
+            List<ScanResponse> answers = Reads.all(pages);
             for (int i = 0; i < answers.size(); i++) {
                 ScanResponse page = answers.get(i);
                 for (Map<String, AttributeValue> item : page.items()) {

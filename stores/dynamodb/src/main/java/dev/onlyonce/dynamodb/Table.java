@@ -27,12 +27,12 @@ record Table(DynamoDbAsyncClient client, String name) {
     private static final String IS_UNCHANGED = "rv = :rv";
 
     /** The answer to a conditional write. */
-    sealed interface Written {
+    sealed interface Outcome {
         /** It is stored. With the item before it, for updates only. */
-        record Done(Map<String, AttributeValue> before) implements Written {}
+        record Done(Map<String, AttributeValue> before) implements Outcome {}
 
         /** The condition did not hold, and nothing was changed: the item as it is now, if there is one. */
-        record Refused(Optional<Item> now) implements Written {}
+        record Refused(Optional<Item> now) implements Outcome {}
     }
 
     /**
@@ -55,7 +55,7 @@ record Table(DynamoDbAsyncClient client, String name) {
     }
 
     /** Stores what is left of the old item if that has not changed, or, without one, an item where there is none. */
-    CompletableFuture<Written> write(@Nullable Item old, Changes.Rest rest) {
+    CompletableFuture<Outcome> write(@Nullable Item old, Changes.Rest rest) {
         if (rest instanceof Changes.Rest.Left left) {
             return old == null ? create(left.item()) : replace(old, left.item());
         }
@@ -63,44 +63,44 @@ record Table(DynamoDbAsyncClient client, String name) {
     }
 
     /** Stores an item where there is none. */
-    CompletableFuture<Written> create(Item item) {
+    CompletableFuture<Outcome> create(Item item) {
         return put(item, IS_NEW, null);
     }
 
     /** Stores the next item if the old one has not changed. */
-    CompletableFuture<Written> replace(Item old, Item next) {
+    CompletableFuture<Outcome> replace(Item old, Item next) {
         return put(next, IS_UNCHANGED, revision(old));
     }
 
-    private CompletableFuture<Written> put(Item item, String condition, @Nullable Map<String, AttributeValue> values) {
+    private CompletableFuture<Outcome> put(Item item, String condition, @Nullable Map<String, AttributeValue> values) {
         return twice(() -> client.putItem(r -> r.tableName(name)
                         .item(item.values())
                         .conditionExpression(condition)
                         .expressionAttributeValues(values)
                         .returnValuesOnConditionCheckFailure(ReturnValuesOnConditionCheckFailure.ALL_OLD))
-                .thenApply(answer -> (Written) new Written.Done(Map.of()))
+                .thenApply(answer -> (Outcome) new Outcome.Done(Map.of()))
                 .exceptionally(Table::refused)
-                .thenApply(written -> isMine(written, item) ? new Written.Done(Map.of()) : written));
+                .thenApply(written -> isMine(written, item) ? new Outcome.Done(Map.of()) : written));
     }
 
     /** The first sending was executed, although its answer was lost. */
-    private static boolean isMine(Written written, Item item) {
-        return written instanceof Written.Refused refused
+    private static boolean isMine(Outcome written, Item item) {
+        return written instanceof Outcome.Refused refused
                 && refused.now.filter(now -> now.read(item::isRevision)).isPresent();
     }
 
     /** Deletes an item if it has not changed. */
-    CompletableFuture<Written> delete(Item old) {
+    CompletableFuture<Outcome> delete(Item old) {
         return twice(() -> client.deleteItem(r -> r.tableName(name)
                         .key(old.key().map())
                         .conditionExpression(IS_UNCHANGED)
                         .expressionAttributeValues(revision(old)))
-                .thenApply(answer -> (Written) new Written.Done(Map.of()))
+                .thenApply(answer -> (Outcome) new Outcome.Done(Map.of()))
                 .exceptionally(Table::refused));
     }
 
     /** Changes an item if the condition holds. */
-    CompletableFuture<Written> update(ItemKey key, Update update) {
+    CompletableFuture<Outcome> update(ItemKey key, Update update) {
         return twice(() -> client.updateItem(r -> r.tableName(name)
                         .key(key.map())
                         .updateExpression(update.update)
@@ -108,7 +108,7 @@ record Table(DynamoDbAsyncClient client, String name) {
                         .expressionAttributeValues(update.values)
                         .returnValues(ReturnValue.ALL_OLD)
                         .returnValuesOnConditionCheckFailure(ReturnValuesOnConditionCheckFailure.ALL_OLD))
-                .thenApply(answer -> (Written) new Written.Done(new HashMap<>(answer.attributes())))
+                .thenApply(answer -> (Outcome) new Outcome.Done(new HashMap<>(answer.attributes())))
                 .exceptionally(Table::refused));
     }
 
@@ -134,10 +134,10 @@ record Table(DynamoDbAsyncClient client, String name) {
         return Map.of(":rv", Item.value(old.number(Attribute.REVISION)));
     }
 
-    private static Written refused(Throwable thrown) {
+    private static Outcome refused(Throwable thrown) {
         Throwable cause = ServiceFailure.cause(thrown);
         if (cause instanceof ConditionalCheckFailedException refused) {
-            return new Written.Refused(refused.hasItem() ? Optional.of(Item.of(refused.item())) : Optional.empty());
+            return new Outcome.Refused(refused.hasItem() ? Optional.of(Item.of(refused.item())) : Optional.empty());
         }
         throw new CompletionException(cause);
     }

@@ -23,7 +23,7 @@ final class LifeMutant implements Mutant {
 
     private LifeMutant(SourceChange change) {
         this.change = change;
-        this.classes = change.classes(MemoryStore.class.getPackageName() + ".Memory");
+        this.classes = change.classes(MemoryStore.class.getPackageName() + ".(Memory|TableStore).*");
     }
 
     /** Each condition always true and never true, each list of records empty, and each {@link LifeValue}. */

@@ -12,6 +12,7 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
@@ -34,9 +35,9 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
     /**
      * Compiles the changed class.
      *
-     * @param prefix of the names of the classes that use it: they are loaded again
+     * @param users the names of the classes that use it, as a pattern: they are loaded again
      */
-    ClassLoader classes(String prefix) {
+    ClassLoader classes(String users) {
         String changed =
                 book.source().substring(0, start) + replacement + book.source().substring(end);
         StringWriter messages = new StringWriter();
@@ -48,7 +49,7 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
         if (!done) {
             throw new IllegalStateException(this + " does not compile: " + messages);
         }
-        return new Changed(prefix, compiled);
+        return new Changed(Pattern.compile(users), compiled);
     }
 
     @Override
@@ -60,7 +61,7 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
 
     /** The method in which it is, for those who read the list. */
     private String method() {
-        var names = java.util.regex.Pattern.compile("(?m)^    \\w[^(;=]*? (\\w+)\\(")
+        var names = Pattern.compile("(?m)^    \\w[^(;=]*? (\\w+)\\(")
                 .matcher(book.source().substring(0, start));
         String last = "?";
         while (names.find()) {
@@ -107,12 +108,12 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
 
     /** Has the changed class, and classes of its own that use it; everything else is shared. */
     private static final class Changed extends ClassLoader {
-        private final String prefix;
+        private final Pattern users;
         private final Map<String, ByteArrayOutputStream> compiled;
 
-        Changed(String prefix, Map<String, ByteArrayOutputStream> compiled) {
+        Changed(Pattern users, Map<String, ByteArrayOutputStream> compiled) {
             super(Changed.class.getClassLoader());
-            this.prefix = prefix;
+            this.users = users;
             this.compiled = compiled;
         }
 
@@ -123,7 +124,8 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
                 if (loaded != null) {
                     return loaded;
                 }
-                boolean isOwn = compiled.containsKey(name) || name.startsWith(prefix);
+                boolean isOwn =
+                        compiled.containsKey(name) || users.matcher(name).matches();
                 return isOwn ? define(name) : super.loadClass(name, resolve);
             }
         }
