@@ -27,7 +27,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param onLeaseLost The next state of an entry whose owner died.
  * @param retention How long retries are answered, counted from settling.
  * @param tombstone How long after that a key is remembered and refused with 410.
- * @param waitMax How long a duplicate waits for the running request before it gets 409 or 202.
+ * @param waitMax How long a duplicate waits for the running request before it gets 409 or 202. With the profile
+ *     dev, development, local or test, and nothing said, 2s.
  * @param resultBytesMax The largest response that is stored; larger ones are sent but not replayed.
  * @param bodyBytesMax The largest request body of a protected operation.
  * @param refusePersonalKeys Whether keys that look like e-mail addresses, telephone or card numbers are refused.
@@ -88,7 +89,7 @@ public record OnlyonceProperties(
      *     onlyonce.store=dynamodb.
      * @param cassandra Whether entries are kept in the Cassandra that spring.cassandra describes. Short: onlyonce.store=cassandra.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
-     * @param url A store that is no SQL database, like redis://127.0.0.1:6379, instead of the application's DataSource. Its module
+     * @param url Where entries are instead of the application's DataSource: a JDBC URL, or one like redis://127.0.0.1:6379, whose module
      *     must be on the class path.
      * @param user The user for onlyonce.store.url, unless the URL has one.
      * @param password The password for onlyonce.store.url, unless the URL has one.

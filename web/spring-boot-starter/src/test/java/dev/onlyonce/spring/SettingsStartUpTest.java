@@ -6,16 +6,22 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.spring.operations.UnknownSettingsAnalyzer;
 import dev.onlyonce.spring.web.WebProtection;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.testkit.ManualTime;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -26,7 +32,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 @DisplayName("Settings at start-up")
 class SettingsStartUpTest extends StartUp {
@@ -197,5 +206,89 @@ class SettingsStartUpTest extends StartUp {
                         .hasNotFailed()
                         .doesNotHaveBean(Onlyonce.class)
                         .doesNotHaveBean(WebProtection.class));
+    }
+
+    @Test
+    @DisplayName(
+            "a duplicate waits for the running request in development, by a profile, unless something else is said")
+    void waitsInDevelopment() {
+        assertThat(waits()).isZero();
+        assertThat(waits("spring.profiles.active=production")).isZero();
+        assertThat(waits("spring.profiles.active=dev")).isEqualTo(Duration.ofSeconds(2));
+        assertThat(waits("spring.profiles.active=dev", "onlyonce.wait-max=0s")).isZero();
+    }
+
+    private Duration waits(String... settings) {
+        AtomicReference<Duration> found = new AtomicReference<>();
+        inMemory.withBean(Charged.class)
+                .withPropertyValues(settings)
+                .run(context -> found.set(context.getBean(Onlyonce.class)
+                        .registry()
+                        .ownPolicy("POST /charged")
+                        .orElseThrow()
+                        .waitMax()));
+        return found.get();
+    }
+
+    /** What an application writes once and puts on many handlers. */
+    @Target({ElementType.METHOD, ElementType.TYPE})
+    @Retention(RetentionPolicy.RUNTIME)
+    @Idempotent(profile = "strict", retention = "30d")
+    @interface Payment {
+        @AliasFor(annotation = Idempotent.class)
+        String operation() default "";
+
+        @AliasFor(annotation = Idempotent.class)
+        String key() default "";
+    }
+
+    @RestController
+    static class Charged {
+        @Payment
+        @PostMapping("/charged")
+        void charge() {}
+
+        @Payment(operation = "named")
+        @PostMapping("/named")
+        void named() {}
+    }
+
+    @RestController
+    @Payment
+    static class WholeClass {
+        @PostMapping("/whole")
+        void whole() {}
+    }
+
+    static class Ledger {
+        @Payment(key = "#id")
+        public String book(String id) {
+            return id + System.nanoTime();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "@Idempotent protects as a meta-annotation too: handlers, all handlers of a class, and methods of beans")
+    void metaAnnotation() {
+        inMemory.withBean(Charged.class)
+                .withBean(WholeClass.class)
+                .withBean(Ledger.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    WebProtection.Handlers handlers =
+                            context.getBean(WebProtection.class).operations();
+                    assertThat(handlers.all())
+                            .extracting(Operation::name)
+                            .containsExactlyInAnyOrder("POST /charged", "named", "POST /whole");
+                    assertThat(handlers.all()).allSatisfy(operation -> {
+                        assertThat(operation.profile().name()).isEqualTo("strict");
+                        assertThat(operation.policy().terms().retention()).isEqualTo(Duration.ofDays(30));
+                    });
+                    Ledger ledger = context.getBean(Ledger.class);
+                    assertThat(ledger.book("a")).isEqualTo(ledger.book("a"));
+                    assertThat(context.getBean(Onlyonce.class).registry().ownPolicy("Ledger.book"))
+                            .isPresent();
+                });
     }
 }

@@ -285,8 +285,8 @@ class StoreStartUpTest extends StartUp {
             runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?acceptDataLoss=true")
                     .run(context -> {
                         var health = new OnlyonceHealth(context.getBean(Onlyonce.class), context.getBean(Store.class));
-                        assertThat(health.health().getStatus().getCode()).isEqualTo("UP");
-                        assertThat(String.valueOf(health.health().getDetails().get("acceptedRisks")))
+                        assertThat(health.check().trouble()).isNull();
+                        assertThat(String.valueOf(health.check().details().get("acceptedRisks")))
                                 .contains("set appendonly to yes");
                     });
         }
@@ -298,10 +298,10 @@ class StoreStartUpTest extends StartUp {
         try (RedisServer server = RedisServer.start()) {
             runner.withPropertyValues("onlyonce.store.url=" + server.url()).run(context -> {
                 var health = new OnlyonceHealth(context.getBean(Onlyonce.class), context.getBean(Store.class));
-                assertThat(health.health().getStatus().getCode()).isEqualTo("UP");
+                assertThat(health.check().trouble()).isNull();
                 server.command("CONFIG", "SET", "maxmemory", "1");
-                assertThat(health.health().getStatus().getCode()).isEqualTo("DOWN");
-                assertThat(health.health().getDetails().toString()).contains("maxmemory");
+                assertThat(health.check().trouble()).isNotNull();
+                assertThat(String.valueOf(health.check().trouble())).contains("maxmemory");
             });
         }
     }
@@ -443,5 +443,20 @@ class StoreStartUpTest extends StartUp {
         String guarded() {
             return "guarded";
         }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store.url opens an SQL database in a pool of its own, as an application with R2DBC needs it")
+    void ownDataSource() {
+        runner.withPropertyValues("onlyonce.store.url=jdbc:h2:mem:own" + System.nanoTime() + ";DB_CLOSE_DELAY=-1")
+                .run(context -> {
+                    assertThat(context).hasNotFailed().doesNotHaveBean(DataSource.class);
+                    assertThat(context.getBean(Store.class)).isInstanceOf(SqlStore.class);
+                    context.getBean(Store.class).checkWritable();
+                });
+        refuses(
+                runner.withPropertyValues("onlyonce.store.url=jdbc:nobody://127.0.0.1/x"),
+                "onlyonce.store.url",
+                "JDBC driver");
     }
 }

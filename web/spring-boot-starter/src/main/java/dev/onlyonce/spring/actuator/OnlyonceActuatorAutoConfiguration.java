@@ -5,6 +5,9 @@ import dev.onlyonce.micrometer.Backlog;
 import dev.onlyonce.micrometer.Meters;
 import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.messages.ListenerCoverage;
+import dev.onlyonce.spring.messages.OnlyonceListenersAutoConfiguration;
+import dev.onlyonce.spring.operations.Boot4Health;
+import dev.onlyonce.spring.outbox.OnlyonceOutboxAutoConfiguration;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
 import dev.onlyonce.spring.store.Reconcilers;
 import dev.onlyonce.spring.transactions.Downgrades;
@@ -28,6 +31,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /** What operators see: meters if the application has a registry, endpoint and health if it has Spring Boot's actuator. */
@@ -35,13 +39,16 @@ import org.springframework.core.env.Environment;
         after = {
             OnlyonceAutoConfiguration.class,
             OnlyonceWebAutoConfiguration.class,
-            OnlyonceWebFluxAutoConfiguration.class
+            OnlyonceWebFluxAutoConfiguration.class,
+            OnlyonceOutboxAutoConfiguration.class,
+            OnlyonceListenersAutoConfiguration.class
         },
         afterName = {
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration"
         })
 @ConditionalOnBean(Onlyonce.class)
+@Import(Boot3Health.class)
 public class OnlyonceActuatorAutoConfiguration {
     /** The endpoint. */
     @Configuration(proxyBeanMethods = false)
@@ -84,14 +91,19 @@ public class OnlyonceActuatorAutoConfiguration {
         }
     }
 
-    /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */
+    @Bean
+    OnlyonceHealth onlyonceHealth(Onlyonce once, ObjectProvider<Store> store) {
+        return new OnlyonceHealth(once, store.getIfUnique());
+    }
+
+    /** Spring Boot 4. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
     static class WithHealth {
         @Bean
         @ConditionalOnMissingBean(name = "onlyonceHealthIndicator")
-        HealthIndicator onlyonceHealthIndicator(Onlyonce once, ObjectProvider<Store> store) {
-            return new OnlyonceHealth(once, store.getIfUnique());
+        HealthIndicator onlyonceHealthIndicator(OnlyonceHealth check) {
+            return Boot4Health.of(check);
         }
     }
 

@@ -1,16 +1,15 @@
 package dev.onlyonce.spring.messages;
 
 import dev.onlyonce.messages.MessageConsumer;
+import dev.onlyonce.spring.operations.HealthCheck;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.health.contributor.AbstractHealthIndicator;
-import org.springframework.boot.health.contributor.Health;
 
 /**
  * Handlers of consumers and listeners that take longer than they may. The rest of the application is well, so it is not down for them.
  */
-final class MessagesHealth extends AbstractHealthIndicator {
+final class MessagesHealth implements HealthCheck {
     private final ObjectProvider<MessageConsumer> consumers;
     private final ListenerCalls listeners;
 
@@ -20,10 +19,10 @@ final class MessagesHealth extends AbstractHealthIndicator {
     }
 
     @Override
-    protected void doHealthCheck(Health.Builder builder) {
+    public Report check() {
         Map<String, Integer> hung = new TreeMap<>(listeners.hung());
         consumers.forEach(
                 consumer -> consumer.hung().forEach((topic, handlers) -> hung.merge(topic, handlers, Integer::sum)));
-        builder.up().withDetail("hung", hung);
+        return new Report(Map.of("hung", hung), null);
     }
 }

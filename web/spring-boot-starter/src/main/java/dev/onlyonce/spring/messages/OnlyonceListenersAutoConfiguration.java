@@ -4,6 +4,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.messages.MessageConsumer;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.spring.OnlyonceProperties;
+import dev.onlyonce.spring.operations.Boot4Health;
 import dev.onlyonce.spring.operations.Json;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
@@ -49,15 +50,19 @@ public class OnlyonceListenersAutoConfiguration {
         return new ListenerCoverage(beans, properties.coverage());
     }
 
-    /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */
+    @Bean
+    MessagesHealth onlyonceMessagesHealth(ObjectProvider<MessageConsumer> consumers, ListenerCalls listeners) {
+        return new MessagesHealth(consumers, listeners);
+    }
+
+    /** Spring Boot 4; on 3.5 the actuator's part registers an indicator. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
     static class WithHealth {
         @Bean
         @ConditionalOnMissingBean(name = "onlyonceMessagesHealthIndicator")
-        HealthIndicator onlyonceMessagesHealthIndicator(
-                ObjectProvider<MessageConsumer> consumers, ListenerCalls listeners) {
-            return new MessagesHealth(consumers, listeners);
+        HealthIndicator onlyonceMessagesHealthIndicator(MessagesHealth check) {
+            return Boot4Health.of(check);
         }
     }
 

@@ -1,9 +1,11 @@
 package dev.onlyonce.spring.methods;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.messages.ListenerCalls;
 import dev.onlyonce.spring.operations.IdempotentPointcut;
+import dev.onlyonce.spring.operations.Jackson3;
 import dev.onlyonce.spring.operations.Json;
 import dev.onlyonce.spring.operations.OperationFactory;
 import dev.onlyonce.spring.outbox.DeliveryHandlers;
@@ -26,6 +28,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -38,7 +42,10 @@ import org.springframework.util.function.SingletonSupplier;
 /** {@code @Idempotent} on methods of any bean. */
 @AutoConfiguration(
         after = {OnlyonceAutoConfiguration.class, OnlyonceTransactionsAutoConfiguration.class},
-        afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+        afterName = {
+            "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+            "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration"
+        })
 @ConditionalOnBean(Onlyonce.class)
 @Import(OnlyonceMethodsAutoConfiguration.Proxies.class)
 public class OnlyonceMethodsAutoConfiguration {
@@ -115,6 +122,18 @@ public class OnlyonceMethodsAutoConfiguration {
         @ConditionalOnMissingBean
         @ConditionalOnBean(type = "tools.jackson.databind.json.JsonMapper")
         Json onlyonceJson(tools.jackson.databind.json.JsonMapper mapper) {
+            return new Jackson3(mapper);
+        }
+    }
+
+    /** Spring Boot 3.5 has Jackson 2. On Spring Boot 4 a mapper of Jackson 2 would be somebody's beside the application's own. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingClass("tools.jackson.databind.json.JsonMapper")
+    static class WithJackson2 {
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnSingleCandidate(ObjectMapper.class)
+        Json onlyonceJson(ObjectMapper mapper) {
             return Json.of(mapper);
         }
     }

@@ -11,6 +11,11 @@ public final class Development {
 
     private Development() {}
 
+    /** Whether a profile says so. */
+    public static boolean isNamed(Environment environment) {
+        return environment.acceptsProfiles(DEVELOPMENT);
+    }
+
     /**
      * Without a profile it depends on how the application was started: an IDE and {@code mvn spring-boot:run} need no package, and
      * services for others often run without a profile.

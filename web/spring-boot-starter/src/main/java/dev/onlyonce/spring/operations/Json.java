@@ -6,7 +6,10 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
-/** How arguments are compared and results of bean methods recorded. Stored: a change of format loses results. */
+/**
+ * How arguments are compared and results of bean methods recorded. Stored: a change of format loses results. It names nothing of Jackson 3, which
+ * Spring Boot 3.5 does not have: Spring looks at all methods of a bean.
+ */
 public interface Json {
 
     byte[] write(@Nullable Object value);
@@ -14,24 +17,13 @@ public interface Json {
     @Nullable
     Object read(byte[] json, Type type);
 
-    /** By the mapper that the application uses for JSON anyway. */
-    static Json of(tools.jackson.databind.ObjectMapper mapper) {
-        return new Json() {
-            @Override
-            public byte[] write(@Nullable Object value) {
-                return mapper.writeValueAsBytes(value);
-            }
-
-            @Override
-            public @Nullable Object read(byte[] json, Type type) {
-                return mapper.readValue(json, mapper.constructType(type));
-            }
-        };
-    }
-
     /** By a mapper of our own, with the modules on the class path. */
     static Json standard() {
-        ObjectMapper mapper = new ObjectMapper().findAndRegisterModules();
+        return of(new ObjectMapper().findAndRegisterModules());
+    }
+
+    /** By the mapper that an application of Spring Boot 3.5 uses for JSON. */
+    static Json of(ObjectMapper mapper) {
         return new Json() {
             @Override
             public byte[] write(@Nullable Object value) {

@@ -18,10 +18,12 @@ import org.springframework.boot.convert.DurationStyle;
 /** Puts together what an annotation, the operation's own settings and the defaults say. */
 public final class OperationFactory {
     private final OnlyonceProperties properties;
+    private final Duration waitMax;
     private final FailureRule failures;
 
-    public OperationFactory(OnlyonceProperties properties, FailureRule failures) {
+    public OperationFactory(OnlyonceProperties properties, Duration waitMax, FailureRule failures) {
         this.properties = properties;
+        this.waitMax = waitMax;
         this.failures = failures;
     }
 
@@ -73,7 +75,7 @@ public final class OperationFactory {
     public Policy policy(Idempotent annotation, String name, boolean listener) {
         OnlyonceProperties.MessageSettings messages = properties.messages();
         Duration retention = listener ? messages.retention() : properties.retention();
-        Duration waitMax = listener ? messages.waitMax() : properties.waitMax();
+        Duration wait = listener ? messages.waitMax() : waitMax;
         OperationSettings own = properties.operations().getOrDefault(name, OperationSettings.none());
         try {
             Policy.Builder builder = Policy.builder();
@@ -86,7 +88,7 @@ public final class OperationFactory {
                     .callMax(Objects.requireNonNullElse(own.callMax(), properties.callMax()))
                     .retention(first(own.retention(), annotation.retention(), retention))
                     .tombstone(Objects.requireNonNullElse(own.tombstone(), properties.tombstone()))
-                    .waitMax(Objects.requireNonNullElse(own.waitMax(), waitMax))
+                    .waitMax(Objects.requireNonNullElse(own.waitMax(), wait))
                     .resultBytesMax(Objects.requireNonNullElse(own.resultBytesMax(), properties.resultBytesMax()))
                     .failures(failures)
                     .build();

@@ -2,6 +2,7 @@ package dev.onlyonce.spring.outbox;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.spring.OnlyonceProperties;
+import dev.onlyonce.spring.operations.Boot4Health;
 import dev.onlyonce.spring.operations.InvalidSettings;
 import dev.onlyonce.spring.operations.Json;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
@@ -70,14 +71,19 @@ public class OnlyonceOutboxAutoConfiguration {
         return available == null ? null : new QueuedWay(available, outbox, json.getIfAvailable(Json::standard));
     }
 
-    /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */
+    @Bean
+    OutboxHealth onlyonceOutboxHealth(Outbox outbox) {
+        return new OutboxHealth(outbox);
+    }
+
+    /** Spring Boot 4; on 3.5 the actuator's part registers an indicator. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
     static class WithHealth {
         @Bean
         @ConditionalOnMissingBean(name = "onlyonceOutboxHealthIndicator")
-        HealthIndicator onlyonceOutboxHealthIndicator(Outbox outbox) {
-            return new OutboxHealth(outbox);
+        HealthIndicator onlyonceOutboxHealthIndicator(OutboxHealth check) {
+            return Boot4Health.of(check);
         }
     }
 }

@@ -1,37 +1,38 @@
 package dev.onlyonce.spring.outbox;
 
+import dev.onlyonce.spring.operations.HealthCheck;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.StoreException;
-import org.springframework.boot.health.contributor.AbstractHealthIndicator;
-import org.springframework.boot.health.contributor.Health;
+import java.util.Map;
 
 /**
  * How much the outbox has to deliver: the numbers of the gauges, by the store's clock. Dead letters are for operators and alerts: they do
  * not make the application unhealthy, nor do calls of this node that hang: {@link Outbox#hung()}.
  */
-final class OutboxHealth extends AbstractHealthIndicator {
+final class OutboxHealth implements HealthCheck {
     /** Past that, nobody needs the exact number. */
     private static final int COUNT_MAX = 10_000;
 
     private final Outbox outbox;
 
     OutboxHealth(Outbox outbox) {
-        super("The outbox cannot be read");
         this.outbox = outbox;
     }
 
     @Override
-    protected void doHealthCheck(Health.Builder builder) {
+    public Report check() {
         try {
             OutboxCounts counts = outbox.counts(COUNT_MAX);
-            builder.up()
-                    .withDetail("waiting", counts.waiting())
-                    .withDetail("dead", counts.dead())
-                    .withDetail("oldestSeconds", counts.oldest().toSeconds())
-                    .withDetail("hung", outbox.hung());
+            return new Report(
+                    Map.of(
+                            "waiting", counts.waiting(),
+                            "dead", counts.dead(),
+                            "oldestSeconds", counts.oldest().toSeconds(),
+                            "hung", outbox.hung()),
+                    null);
         } catch (StoreException e) {
-            builder.down(e);
+            return new Report(Map.of(), e);
         }
     }
 }

@@ -4,6 +4,7 @@ import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.spring.OnlyonceProperties;
+import dev.onlyonce.spring.operations.Development;
 import dev.onlyonce.spring.operations.InvalidSettings;
 import dev.onlyonce.spring.operations.OperationFactory;
 import dev.onlyonce.sql.SchemaMode;
@@ -18,6 +19,7 @@ import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
 import dev.onlyonce.store.Time;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,6 +50,9 @@ import org.springframework.util.ClassUtils;
 @EnableConfigurationProperties(OnlyonceProperties.class)
 class EngineConfiguration {
     private static final Logger log = LoggerFactory.getLogger(EngineConfiguration.class);
+    /** Who clicks twice wants to see the answer; in production a waiting duplicate holds a thread. */
+    private static final Duration DEVELOPER_WAITS = Duration.ofSeconds(2);
+
     static final String SQLITE_DRIVER = "org.sqlite.JDBC";
 
     /** Entries, unless the application brings a store of its own. */
@@ -58,6 +63,7 @@ class EngineConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
             Time time,
+            OwnDataSource own,
             Environment environment) {
         checkOne(properties.store());
         boolean create = properties.store().schema() == SchemaMode.CREATE;
@@ -65,9 +71,22 @@ class EngineConfiguration {
         Store store = DescribedStore.of(properties.store(), environment)
                 .map(described ->
                         openUrl(described.options(encryption.getIfAvailable(), create, audit), described.prefix()))
-                .orElseGet(() -> open(properties, dataSources, encryption, time));
+                .orElseGet(() -> OwnDataSource.isFor(properties.store().url())
+                        ? open(
+                                SqlStore.builder(own.open(properties.store()))
+                                        .schema(properties.store().schema())
+                                        .audit(audit),
+                                encryption,
+                                "the database of onlyonce.store.url")
+                        : open(properties, dataSources, encryption, time));
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
+    }
+
+    /** Closed after the store that uses it. */
+    @Bean(destroyMethod = "close")
+    OwnDataSource onlyonceOwnDataSource() {
+        return new OwnDataSource();
     }
 
     private static Store cached(
@@ -167,8 +186,8 @@ class EngineConfiguration {
                 .orElseThrow(() -> new InvalidSettings(
                         "No store on the class path opens " + setting + "=" + options,
                         "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…, onlyonce-dynamodb,"
-                                + " onlyonce-cassandra). SQL databases are taken from the application's DataSource, not from this"
-                                + " setting.",
+                                + " onlyonce-cassandra). For an SQL database write a JDBC URL, or leave the setting out to use the"
+                                + " application's DataSource.",
                         null));
         try {
             return provider.open(options);
@@ -264,8 +283,12 @@ class EngineConfiguration {
     }
 
     @Bean
-    OperationFactory onlyonceOperations(OnlyonceProperties properties, FailureRule failures) {
-        return new OperationFactory(properties, failures);
+    OperationFactory onlyonceOperations(OnlyonceProperties properties, FailureRule failures, Environment environment) {
+        boolean said = Binder.get(environment)
+                .bind("onlyonce.wait-max", Duration.class)
+                .isBound();
+        Duration wait = said || !Development.isNamed(environment) ? properties.waitMax() : DEVELOPER_WAITS;
+        return new OperationFactory(properties, wait, failures);
     }
 
     /** The beans that find out about unknown entries. */

@@ -1,13 +1,15 @@
 package dev.onlyonce.spring.conformance;
 
+import static java.util.Objects.requireNonNull;
+
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import org.springframework.boot.SpringApplication;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.util.ReflectionTestUtils;
 
 /** The application, started on a port of its own. */
 final class RunningApp implements AutoCloseable {
@@ -49,12 +51,14 @@ final class RunningApp implements AutoCloseable {
 
     /** Which server it runs in. */
     String server() {
-        return ((WebServerApplicationContext) context).getWebServer().getClass().getSimpleName();
+        // The interface of the context is in different packages on Spring Boot 3 and 4.
+        return requireNonNull(ReflectionTestUtils.invokeGetterMethod(context, "webServer"))
+                .getClass()
+                .getSimpleName();
     }
 
     URI base() {
-        int port = ((WebServerApplicationContext) context).getWebServer().getPort();
-        return URI.create("http://localhost:" + port);
+        return URI.create("http://localhost:" + context.getEnvironment().getRequiredProperty("local.server.port"));
     }
 
     <T> T bean(Class<T> type) {

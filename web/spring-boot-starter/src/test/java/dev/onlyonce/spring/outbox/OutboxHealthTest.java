@@ -6,6 +6,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.spring.operations.HealthCheck;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.sql.outbox.OutboxCall;
@@ -16,8 +17,6 @@ import java.util.UUID;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.health.contributor.Status;
 
 @DisplayName("The health of the outbox")
 final class OutboxHealthTest {
@@ -32,7 +31,7 @@ final class OutboxHealthTest {
                 Onlyonce once = Onlyonce.builder(store).build();
                 Outbox outbox = Outbox.builder(once).build();
                 Connection tx = source.getConnection()) {
-            assertThat(new OutboxHealth(outbox).health().getDetails()).containsEntry("oldestSeconds", 0L);
+            assertThat(new OutboxHealth(outbox).check().details()).containsEntry("oldestSeconds", 0L);
             tx.setAutoCommit(false);
             outbox.accept(
                     tx,
@@ -43,13 +42,13 @@ final class OutboxHealthTest {
             tx.createStatement()
                     .executeUpdate("UPDATE onlyonce_outbox SET entry_created_at = entry_created_at - " + HOURS_US);
             tx.commit();
-            Health health = new OutboxHealth(outbox).health();
-            assertThat(health.getStatus()).isEqualTo(Status.UP);
-            assertThat(health.getDetails())
+            HealthCheck.Report health = new OutboxHealth(outbox).check();
+            assertThat(health.trouble()).isNull();
+            assertThat(health.details())
                     .containsEntry("waiting", 1)
                     .containsEntry("dead", 0)
                     .containsEntry("hung", Map.of());
-            assertThat((long) health.getDetails().get("oldestSeconds")).isBetween(18_000L, 18_600L);
+            assertThat((long) health.details().get("oldestSeconds")).isBetween(18_000L, 18_600L);
         }
     }
 }

@@ -10,8 +10,6 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.test.web.servlet.MvcResult;
 import org.springframework.test.web.servlet.ResultActions;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
-import org.springframework.test.web.servlet.client.EntityExchangeResult;
-import org.springframework.test.web.servlet.client.RestTestClient;
 
 /**
  * What a client got, however the test sent the request.
@@ -29,15 +27,6 @@ public record Reply(int status, Map<String, List<String>> headers, byte[] body) 
     /** Of a request that {@code MockMvcTester} exchanged. */
     public static Reply of(MvcTestResult exchanged) {
         return of(exchanged.getMvcResult());
-    }
-
-    /** Of a request that a {@code RestTestClient} exchanged, with a server or with {@code MockMvc}. */
-    public static Reply of(RestTestClient.ResponseSpec exchanged) {
-        EntityExchangeResult<byte[]> result = exchanged.expectBody().returnResult();
-        Map<String, List<String>> headers = new TreeMap<>();
-        result.getResponseHeaders().forEach(headers::put);
-        byte[] body = result.getResponseBody();
-        return new Reply(result.getStatus().value(), headers, body == null ? new byte[0] : body);
     }
 
     private static Reply of(MvcResult result) {

@@ -139,7 +139,7 @@ class RetriesTest {
                 .content("pen")
                 .exchange()));
         RestTestClient client = RestTestClient.bindTo(mvc).build();
-        retries.assertReplayed(key -> Reply.of(client.post()
+        retries.assertReplayed(key -> RestReply.of(client.post()
                 .uri("/orders")
                 .header("Idempotency-Key", key)
                 .body("pen")
