@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import dev.onlyonce.messages.MessageHeader;
 import dev.onlyonce.messages.ReceivedMessage;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,10 +25,10 @@ final class KafkaListeners implements SmartLifecycle {
     private static final byte[] NOTHING = {};
 
     private final ObjectProvider<KafkaListenerEndpointRegistry> registries;
-    private final Json json;
+    private final JsonMapping json;
     private volatile boolean running;
 
-    KafkaListeners(ObjectProvider<KafkaListenerEndpointRegistry> registries, Json json) {
+    KafkaListeners(ObjectProvider<KafkaListenerEndpointRegistry> registries, JsonMapping json) {
         this.registries = registries;
         this.json = json;
     }
@@ -69,7 +69,8 @@ final class KafkaListeners implements SmartLifecycle {
     }
 
     /** Calls the application's own interceptor, if there is one, and remembers the record that goes to the listener. */
-    private record Watch<K, V>(@Nullable RecordInterceptor<K, V> other, Json json) implements RecordInterceptor<K, V> {
+    private record Watch<K, V>(@Nullable RecordInterceptor<K, V> other, JsonMapping json)
+            implements RecordInterceptor<K, V> {
         @Override
         public @Nullable ConsumerRecord<K, V> intercept(ConsumerRecord<K, V> record, Consumer<K, V> consumer) {
             ConsumerRecord<K, V> passed = other == null ? record : other.intercept(record, consumer);
@@ -119,7 +120,7 @@ final class KafkaListeners implements SmartLifecycle {
     }
 
     /** The deserialised value stands for the body: the same bytes make the same value. */
-    private static ReceivedMessage message(ConsumerRecord<?, ?> record, Json json) {
+    private static ReceivedMessage message(ConsumerRecord<?, ?> record, JsonMapping json) {
         List<MessageHeader> headers = new ArrayList<>();
         for (Header header : record.headers()) {
             headers.add(new MessageHeader(header.key(), requireNonNullElse(header.value(), NOTHING)));
@@ -129,7 +130,7 @@ final class KafkaListeners implements SmartLifecycle {
         return new ReceivedMessage(record.topic(), coordinates, headers, body(record.value(), json));
     }
 
-    private static byte[] body(@Nullable Object value, Json json) {
+    private static byte[] body(@Nullable Object value, JsonMapping json) {
         if (value == null) {
             return NOTHING;
         }
@@ -142,7 +143,7 @@ final class KafkaListeners implements SmartLifecycle {
     }
 
     /** Records of Avro and messages of Protobuf cannot be written as JSON by everybody; their text says what they contain. */
-    private static byte[] written(Object value, Json json) {
+    private static byte[] written(Object value, JsonMapping json) {
         try {
             return json.write(value);
         } catch (RuntimeException | StackOverflowError e) {

@@ -5,7 +5,7 @@ import dev.onlyonce.messages.MessageConsumer;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.operations.Boot4Health;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import org.jspecify.annotations.Nullable;
@@ -72,8 +72,8 @@ public class OnlyonceListenersAutoConfiguration {
     static class WithKafka {
         @Bean
         KafkaListeners onlyonceKafkaListeners(
-                ObjectProvider<KafkaListenerEndpointRegistry> registries, ObjectProvider<Json> json) {
-            return new KafkaListeners(registries, json.getIfAvailable(Json::standard));
+                ObjectProvider<KafkaListenerEndpointRegistry> registries, ObjectProvider<JsonMapping> json) {
+            return new KafkaListeners(registries, json.getIfAvailable(JsonMapping::standard));
         }
 
         @Bean

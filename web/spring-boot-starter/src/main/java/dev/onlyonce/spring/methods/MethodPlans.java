@@ -8,7 +8,7 @@ import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.spring.operations.ChosenWay;
 import dev.onlyonce.spring.operations.IdempotentPointcut;
 import dev.onlyonce.spring.operations.InvalidSettings;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import dev.onlyonce.spring.operations.ListenerMethods;
 import dev.onlyonce.spring.operations.OperationFactory;
 import dev.onlyonce.spring.transactions.KnownOperations;
@@ -28,7 +28,7 @@ import org.springframework.expression.Expression;
 final class MethodPlans {
     private final OperationFactory factory;
     private final KnownOperations known;
-    private final Json json;
+    private final JsonMapping json;
     private final Map<Target, Plan> plans = new ConcurrentHashMap<>();
 
     /** A method, which several beans may have inherited. */
@@ -52,13 +52,13 @@ final class MethodPlans {
             ChosenWay choice,
             int steps) {}
 
-    MethodPlans(OperationFactory factory, KnownOperations known, Json json) {
+    MethodPlans(OperationFactory factory, KnownOperations known, JsonMapping json) {
         this.factory = factory;
         this.known = known;
         this.json = json;
     }
 
-    Json json() {
+    JsonMapping json() {
         return json;
     }
 

@@ -6,7 +6,7 @@ import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.messages.ListenerCalls;
 import dev.onlyonce.spring.operations.IdempotentPointcut;
 import dev.onlyonce.spring.operations.Jackson3;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import dev.onlyonce.spring.operations.OperationFactory;
 import dev.onlyonce.spring.outbox.DeliveryHandlers;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
@@ -67,9 +67,9 @@ public class OnlyonceMethodsAutoConfiguration {
             OperationFactory factory,
             KnownOperations known,
             OnlyonceProperties properties,
-            ObjectProvider<Json> json,
+            ObjectProvider<JsonMapping> json,
             IdempotentMethods.Ways ways) {
-        MethodPlans plans = new MethodPlans(factory, known, json.getIfAvailable(Json::standard));
+        MethodPlans plans = new MethodPlans(factory, known, json.getIfAvailable(JsonMapping::standard));
         return new IdempotentMethods(once, plans, properties.tenant(), ways);
     }
 
@@ -121,7 +121,7 @@ public class OnlyonceMethodsAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnBean(type = "tools.jackson.databind.json.JsonMapper")
-        Json onlyonceJson(tools.jackson.databind.json.JsonMapper mapper) {
+        JsonMapping onlyonceJson(tools.jackson.databind.json.JsonMapper mapper) {
             return new Jackson3(mapper);
         }
     }
@@ -133,8 +133,8 @@ public class OnlyonceMethodsAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnSingleCandidate(ObjectMapper.class)
-        Json onlyonceJson(ObjectMapper mapper) {
-            return Json.of(mapper);
+        JsonMapping onlyonceJson(ObjectMapper mapper) {
+            return JsonMapping.of(mapper);
         }
     }
 }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.ObjectMapper;
 
 /** By the mapper that an application of Spring Boot 4 uses for JSON anyway. */
-public record Jackson3(ObjectMapper mapper) implements Json {
+public record Jackson3(ObjectMapper mapper) implements JsonMapping {
     @Override
     public byte[] write(@Nullable Object value) {
         return mapper.writeValueAsBytes(value);

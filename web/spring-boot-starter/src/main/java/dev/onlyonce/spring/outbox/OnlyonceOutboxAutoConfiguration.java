@@ -4,7 +4,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.operations.Boot4Health;
 import dev.onlyonce.spring.operations.InvalidSettings;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
 import dev.onlyonce.spring.transactions.EntryTransactions;
 import dev.onlyonce.spring.transactions.OnlyonceTransactionsAutoConfiguration;
@@ -66,9 +66,9 @@ public class OnlyonceOutboxAutoConfiguration {
     @Bean
     @Nullable
     QueuedWay onlyonceQueuedWay(
-            ObjectProvider<EntryTransactions> transactions, Outbox outbox, ObjectProvider<Json> json) {
+            ObjectProvider<EntryTransactions> transactions, Outbox outbox, ObjectProvider<JsonMapping> json) {
         EntryTransactions available = transactions.getIfAvailable();
-        return available == null ? null : new QueuedWay(available, outbox, json.getIfAvailable(Json::standard));
+        return available == null ? null : new QueuedWay(available, outbox, json.getIfAvailable(JsonMapping::standard));
     }
 
     @Bean

@@ -5,7 +5,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.servlet.Execution;
 import dev.onlyonce.spring.Queued;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import dev.onlyonce.spring.transactions.EntryTransactions;
 import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Outbox;
@@ -33,9 +33,9 @@ public final class QueuedWay {
 
     private final EntryTransactions transactions;
     private final Outbox outbox;
-    private final Json json;
+    private final JsonMapping json;
 
-    QueuedWay(EntryTransactions transactions, Outbox outbox, Json json) {
+    QueuedWay(EntryTransactions transactions, Outbox outbox, JsonMapping json) {
         this.transactions = transactions;
         this.outbox = outbox;
         this.json = json;

@@ -3,7 +3,7 @@ package dev.onlyonce.spring.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.spring.Idempotent;
-import dev.onlyonce.spring.operations.Json;
+import dev.onlyonce.spring.operations.JsonMapping;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -135,7 +135,7 @@ class BootTest {
     void mapper() {
         Booking booked = context.getBean(Bookings.class).book("bob");
         assertThat(context.getBean(Bookings.class).book("bob")).isEqualTo(booked);
-        byte[] json = context.getBean(Json.class).write(Objects.requireNonNull(booked));
+        byte[] json = context.getBean(JsonMapping.class).write(Objects.requireNonNull(booked));
         assertThat(new String(json, StandardCharsets.UTF_8)).contains("\"booked_for\":\"bob\"");
     }
 }

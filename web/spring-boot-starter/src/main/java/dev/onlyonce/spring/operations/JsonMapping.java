@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * How arguments are compared and results of bean methods recorded. Stored: a change of format loses results. It names nothing of Jackson 3, which
  * Spring Boot 3.5 does not have: Spring looks at all methods of a bean.
  */
-public interface Json {
+public interface JsonMapping {
 
     byte[] write(@Nullable Object value);
 
@@ -18,13 +18,13 @@ public interface Json {
     Object read(byte[] json, Type type);
 
     /** By a mapper of our own, with the modules on the class path. */
-    static Json standard() {
+    static JsonMapping standard() {
         return of(new ObjectMapper().findAndRegisterModules());
     }
 
     /** By the mapper that an application of Spring Boot 3.5 uses for JSON. */
-    static Json of(ObjectMapper mapper) {
-        return new Json() {
+    static JsonMapping of(ObjectMapper mapper) {
+        return new JsonMapping() {
             @Override
             public byte[] write(@Nullable Object value) {
                 try {
