@@ -1,6 +1,6 @@
 package dev.onlyonce.spring.actuator;
 
-import dev.onlyonce.spring.operations.HealthCheck;
+import dev.onlyonce.spring.operations.HealthLook;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.Map;
@@ -14,7 +14,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * The health indicators of Spring Boot 3.5: a bean for each {@link HealthCheck}, whose type is known by name alone, since this jar is
+ * The health indicators of Spring Boot 3.5: a bean for each {@link HealthLook}, whose type is known by name alone, since this jar is
  * compiled against Spring Boot 4.
  */
 final class Boot3Health implements ImportBeanDefinitionRegistrar {
@@ -34,7 +34,7 @@ final class Boot3Health implements ImportBeanDefinitionRegistrar {
             return;
         }
         Class<?> type = ClassUtils.resolveClassName(INDICATOR, beans.getBeanClassLoader());
-        for (String name : beans.getBeanNamesForType(HealthCheck.class, true, false)) {
+        for (String name : beans.getBeanNamesForType(HealthLook.class, true, false)) {
             String indicator = name + "Indicator";
             if (!registry.containsBeanDefinition(indicator)) {
                 registry.registerBeanDefinition(indicator, definition(type, name));
@@ -48,7 +48,7 @@ final class Boot3Health implements ImportBeanDefinitionRegistrar {
                 return InvocationHandler.invokeDefault(proxy, method, arguments);
             }
             return switch (method.getName()) {
-                case "health" -> health(beans.getBean(check, HealthCheck.class));
+                case "health" -> health(beans.getBean(check, HealthLook.class));
                 case "hashCode" -> System.identityHashCode(proxy);
                 case "equals" -> proxy == arguments[0];
                 default -> check;
@@ -59,8 +59,8 @@ final class Boot3Health implements ImportBeanDefinitionRegistrar {
     }
 
     /** A {@code Health}; Spring Boot logs nothing of it, so trouble is a detail, as in Spring Boot 4. */
-    private Object health(HealthCheck check) throws ReflectiveOperationException {
-        HealthCheck.Report report = report(check);
+    private Object health(HealthLook check) throws ReflectiveOperationException {
+        HealthLook.Report report = report(check);
         Class<?> type = ClassUtils.resolveClassName(BUILDER, beans.getBeanClassLoader());
         Object builder = type.getConstructor().newInstance();
         type.getMethod("up").invoke(builder);
@@ -71,11 +71,11 @@ final class Boot3Health implements ImportBeanDefinitionRegistrar {
         return type.getMethod("build").invoke(builder);
     }
 
-    private static HealthCheck.Report report(HealthCheck check) {
+    private static HealthLook.Report report(HealthLook check) {
         try {
             return check.check();
         } catch (RuntimeException e) {
-            return new HealthCheck.Report(Map.of(), e);
+            return new HealthLook.Report(Map.of(), e);
         }
     }
 }

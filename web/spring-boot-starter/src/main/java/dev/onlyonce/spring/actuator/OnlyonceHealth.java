@@ -2,7 +2,7 @@ package dev.onlyonce.spring.actuator;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.spring.operations.HealthCheck;
+import dev.onlyonce.spring.operations.HealthLook;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import java.util.LinkedHashMap;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Whether the store can record entries; if there are several stores, whether the engine's answers. While it cannot, protected requests get
  * 503 and everything else goes on. What the store may lose by its owner's decision is a detail and no reason to be down.
  */
-public final class OnlyonceHealth implements HealthCheck {
+public final class OnlyonceHealth implements HealthLook {
     private static final Key PROBE = Key.of("onlyonce", "health", "probe");
 
     private final Onlyonce once;

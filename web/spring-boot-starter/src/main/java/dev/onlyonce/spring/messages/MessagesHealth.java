@@ -1,7 +1,7 @@
 package dev.onlyonce.spring.messages;
 
 import dev.onlyonce.messages.MessageConsumer;
-import dev.onlyonce.spring.operations.HealthCheck;
+import dev.onlyonce.spring.operations.HealthLook;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.beans.factory.ObjectProvider;
@@ -9,7 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 /**
  * Handlers of consumers and listeners that take longer than they may. The rest of the application is well, so it is not down for them.
  */
-final class MessagesHealth implements HealthCheck {
+final class MessagesHealth implements HealthLook {
     private final ObjectProvider<MessageConsumer> consumers;
     private final ListenerCalls listeners;
 

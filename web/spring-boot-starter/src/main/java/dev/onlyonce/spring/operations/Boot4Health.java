@@ -9,11 +9,11 @@ public final class Boot4Health {
     private Boot4Health() {}
 
     /** An indicator that logs what the check throws. */
-    public static HealthIndicator of(HealthCheck check) {
+    public static HealthIndicator of(HealthLook check) {
         return new AbstractHealthIndicator(check.getClass().getSimpleName() + " failed") {
             @Override
             protected void doHealthCheck(Health.Builder builder) {
-                HealthCheck.Report report = check.check();
+                HealthLook.Report report = check.check();
                 builder.up().withDetails(report.details());
                 if (report.trouble() != null) {
                     builder.down(report.trouble());

@@ -1,6 +1,6 @@
 package dev.onlyonce.spring.outbox;
 
-import dev.onlyonce.spring.operations.HealthCheck;
+import dev.onlyonce.spring.operations.HealthLook;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.StoreException;
@@ -10,7 +10,7 @@ import java.util.Map;
  * How much the outbox has to deliver: the numbers of the gauges, by the store's clock. Dead letters are for operators and alerts: they do
  * not make the application unhealthy, nor do calls of this node that hang: {@link Outbox#hung()}.
  */
-final class OutboxHealth implements HealthCheck {
+final class OutboxHealth implements HealthLook {
     /** Past that, nobody needs the exact number. */
     private static final int COUNT_MAX = 10_000;
 

@@ -6,7 +6,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.spring.operations.HealthCheck;
+import dev.onlyonce.spring.operations.HealthLook;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.sql.outbox.OutboxCall;
@@ -42,7 +42,7 @@ final class OutboxHealthTest {
             tx.createStatement()
                     .executeUpdate("UPDATE onlyonce_outbox SET entry_created_at = entry_created_at - " + HOURS_US);
             tx.commit();
-            HealthCheck.Report health = new OutboxHealth(outbox).check();
+            HealthLook.Report health = new OutboxHealth(outbox).check();
             assertThat(health.trouble()).isNull();
             assertThat(health.details())
                     .containsEntry("waiting", 1)

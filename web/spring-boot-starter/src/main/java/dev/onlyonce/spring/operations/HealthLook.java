@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What one health indicator looks at, for Spring Boot 4 and for 3.5, which have the interface in different packages. */
-public interface HealthCheck {
+public interface HealthLook {
     /** Looks. What it throws means down too. */
     Report check();
 
