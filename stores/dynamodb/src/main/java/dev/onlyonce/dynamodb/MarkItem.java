@@ -5,10 +5,13 @@ import dev.onlyonce.store.StoreRefused;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
 import software.amazon.awssdk.services.dynamodb.model.GetItemResponse;
+import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 
 /** The item that shows that this is the table it was, see {@link StoreMark}: made by whoever creates the table. */
@@ -39,14 +42,28 @@ record MarkItem(DynamoDbAsyncClient client, String table) {
         }
     }
 
+    /** Marks a table that is being created. If several nodes do, the first one's stays. */
+    void create(StoreMark mark) {
+        put(
+                mark,
+                r -> r.conditionExpression("attribute_not_exists(#pk)")
+                        .expressionAttributeNames(Map.of("#pk", Attribute.PK)));
+    }
+
     /** Writes it, whatever is there. */
     void write(StoreMark mark) {
+        put(mark, r -> {});
+    }
+
+    private void put(StoreMark mark, Consumer<PutItemRequest.Builder> condition) {
+        Map<String, AttributeValue> item = Map.of(Attribute.PK, KEY, MARK, AttributeValue.fromS(mark.text()));
         try {
-            var unused = client.putItem(r ->
-                            r.tableName(table).item(Map.of(Attribute.PK, KEY, MARK, AttributeValue.fromS(mark.text()))))
+            var unused = client.putItem(r -> condition.accept(r.tableName(table).item(item)))
                     .join();
         } catch (CompletionException e) {
-            throw ServiceFailure.of(e);
+            if (!(ServiceFailure.cause(e) instanceof ConditionalCheckFailedException)) {
+                throw ServiceFailure.of(e);
+            }
         }
     }
 }

@@ -53,8 +53,8 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
     }
 
+    /** The TTL comes last: a table without it is not finished, and whoever comes next finishes it if its creator has died. */
     private void create() {
-        boolean isOurs = false;
         try {
             var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
                     .join();
@@ -62,14 +62,12 @@ record Schema(DynamoDbAsyncClient client, String table) {
             if (!(ServiceFailure.cause(e) instanceof ResourceNotFoundException)) {
                 throw e;
             }
-            isOurs = createTable();
+            createTable();
         }
         var unused =
                 client.waiter().waitUntilTableExists(r -> r.tableName(table)).join();
-        if (isOurs) {
-            new MarkItem(client, table).write(StoreMark.fresh());
-        }
         if (!hasTtl()) {
+            new MarkItem(client, table).create(StoreMark.fresh());
             enableTtl();
         }
     }
@@ -112,22 +110,19 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
     }
 
-    /** Returns whether it was created here. */
-    private boolean createTable() {
+    private void createTable() {
         try {
             var unused = client.createTable(definition(table)).join();
-            return true;
         } catch (CompletionException e) {
             // Another node was faster.
             if (!(ServiceFailure.cause(e) instanceof ResourceInUseException)) {
                 throw e;
             }
-            return false;
         }
     }
 
     /** On demand, with deletion protection: without the table every key is new. */
-    private static CreateTableRequest definition(String table) {
+    static CreateTableRequest definition(String table) {
         return CreateTableRequest.builder()
                 .tableName(table)
                 .overrideConfiguration(patient())

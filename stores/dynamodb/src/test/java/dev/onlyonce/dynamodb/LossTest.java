@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreRefused;
 import dev.onlyonce.testkit.LossContract;
@@ -63,6 +64,16 @@ final class LossTest extends LossContract {
                 .join();
         client.deleteTable(r -> r.tableName(table)).join();
         client.waiter().waitUntilTableNotExists(r -> r.tableName(table)).join();
+    }
+
+    @Test
+    @DisplayName("D1 a table whose creator died before it was marked is finished by the next node")
+    void halfCreated() {
+        client.createTable(Schema.definition(table)).join();
+        try (Store store = open()) {
+            assertThat(store.claim(List.of(Calls.claim("key"))).get(0)).isInstanceOf(ClaimResult.Claimed.class);
+        }
+        open().close();
     }
 
     @Test
