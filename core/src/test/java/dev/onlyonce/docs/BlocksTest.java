@@ -176,10 +176,12 @@ class BlocksTest {
 
     private static boolean isProperty(String line) {
         String name = line.substring(0, line.indexOf('=')).replaceFirst("\\.keys\\.\\d+$", ".keys");
-        String row = name.startsWith("onlyonce.operations.")
-                ? "| `" + name.substring(name.indexOf("].") + 2) + "` | "
-                : "| `" + name + "` | ";
-        return read("docs/reference/configuration.md").contains("\n" + row);
+        String page = read("docs/reference/configuration.md");
+        if (name.startsWith("onlyonce.operations.")) {
+            String ofOne = page.substring(page.indexOf("`onlyonce.operations.[NAME].` takes"));
+            return ofOne.contains("`" + name.substring(name.indexOf("].") + 2) + "`");
+        }
+        return page.contains("\n| `" + name + "` | ");
     }
 
     private static boolean isCommand(String line, Sources sources) {

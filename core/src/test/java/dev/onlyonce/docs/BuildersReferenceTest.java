@@ -14,8 +14,9 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * The Java part of {@code docs/reference/configuration.md} is generated from the builders and their Javadoc. To bring it up to
- * date, run this test with {@code -Dreference.write=true}.
+ * The Java part of {@code docs/reference/configuration.md} is generated from the builders and their Javadoc. Settings that the
+ * Spring part names are not repeated. To bring it up to date, run this test with {@code -Dreference.write=true}, after the
+ * test of the Spring part.
  */
 @DisplayName("docs/reference/configuration.md")
 class BuildersReferenceTest {
@@ -45,7 +46,7 @@ class BuildersReferenceTest {
         int begin = page.indexOf(BEGIN) + BEGIN.length();
         int end = page.indexOf(END);
         assertThat(end).isGreaterThanOrEqualTo(begin);
-        String generated = generated();
+        String generated = generated(page);
         if (Boolean.getBoolean("reference.write")) {
             Files.writeString(PAGE, page.substring(0, begin) + generated + page.substring(end));
             return;
@@ -55,7 +56,7 @@ class BuildersReferenceTest {
                 .isEqualTo(generated);
     }
 
-    private static String generated() throws IOException {
+    private static String generated(String page) throws IOException {
         Map<String, String> tables = new TreeMap<>();
         for (String module : MODULES) {
             for (Path file : Modules.sources(Modules.all().get(module), "src/main/java")) {
@@ -64,7 +65,7 @@ class BuildersReferenceTest {
                 if (builder.find()) {
                     String type = file.getFileName().toString().replace(".java", "");
                     String name = builder.group(1).equals("Builder") ? type + ".Builder" : type;
-                    rows(builder.group(), name, tables);
+                    rows(builder.group(), name, tables, page);
                 }
             }
         }
@@ -76,10 +77,13 @@ class BuildersReferenceTest {
         return text.append('\n').toString();
     }
 
-    private static void rows(String body, String name, Map<String, String> tables) {
+    private static void rows(String body, String name, Map<String, String> tables, String page) {
         StringBuilder rows = new StringBuilder();
         Matcher setting = SETTING.matcher(body);
         while (setting.find()) {
+            if (page.contains("| `" + name + "." + setting.group(2) + "` |")) {
+                continue;
+            }
             rows.append("| `%s(%s)` | %s | %s |\n"
                     .formatted(
                             setting.group(2),

@@ -23,7 +23,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param profile How operations behave towards clients: ietf, stripe, strict or oasis.
  * @param lease How long a claim holds without a heartbeat.
  * @param heldMax How long a claim may be held before it is settled; then heartbeats stop. One hour, or the lease if longer.
- * @param callMax The longest time until an effect has happened or cannot happen any more, pauses of the owner included.
+ * @param callMax The longest time from an owner's last look at its lease until its effect has happened or cannot happen any more:
+ *     time-outs, queues, and the longest pause of a node.
  * @param onLeaseLost The next state of an entry whose owner died.
  * @param retention How long retries are answered, counted from settling.
  * @param tombstone How long after that a key is remembered and refused with 410.
@@ -164,8 +165,8 @@ public record OnlyonceProperties(
      * @param backoffFirst The pause after the first failure; it doubles with every try.
      * @param backoffLongest The longest pause between two tries.
      * @param parkFor How often a dead letter is looked at, to see whether its entry has been resolved.
-     * @param concurrency How many calls this node makes at once.
-     * @param rowsMax How many calls this node has in hand at most.
+     * @param concurrency How many calls this node makes at once. Half of them are divided among the topics.
+     * @param rowsMax How many calls this node has in hand at most. Half of them are divided among the topics.
      * @param pollEvery How often an idle node looks for calls.
      * @param closeWaitMax How long the shutdown waits for calls that have not returned.
      * @param payloadBytesMax The largest payload that is accepted.
@@ -217,10 +218,10 @@ public record OnlyonceProperties(
     /**
      * What one tenant may do on this node; 0 for no limit.
      *
-     * @param newKeysPerSecond New keys a second.
+     * @param newKeysPerSecond New keys a second, and as many at once after a pause.
      * @param liveMax Requests being executed at once.
      * @param storedMax Entries that the store holds for the tenant: running, settled and tombstones; for all nodes together.
-     * @param lookUpsPerSecond Status look-ups a second.
+     * @param lookUpsPerSecond Status look-ups a second, and as many at once after a pause.
      */
     public record Limits(
             @DefaultValue("0") int newKeysPerSecond,
