@@ -50,7 +50,7 @@ class LinksTest {
         String text = Files.readString(index);
         assertThat(Pages.all())
                 .filteredOn(page -> page.getParent().equals(index.getParent()) && !page.equals(index))
-                .hasSizeGreaterThan(60)
+                .hasSizeGreaterThan(30)
                 .allSatisfy(page -> assertThat(text).containsOnlyOnce("](" + page.getFileName() + ")"));
     }
 
