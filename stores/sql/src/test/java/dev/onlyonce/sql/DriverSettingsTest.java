@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -37,6 +39,7 @@ final class DriverSettingsTest {
                 "prepareThreshold=1",
                 "binaryTransfer=false",
                 "autosave=always",
+                "autosave=conservative",
                 "defaultRowFetchSize=10"
             })
     @DisplayName("D11 the store works, and waits for a lock no longer than it should")
@@ -77,6 +80,21 @@ final class DriverSettingsTest {
             assertThat(store.claim(List.of(Claims.claim("unborn"))).get(0)).isInstanceOf(ClaimResult.Busy.class);
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(8));
             foreign.rollback();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"autosave=always", "autosave=conservative"})
+    @DisplayName("D11 W1 a transaction of its own knows its claim behind the driver's savepoints, and is executed")
+    void savepointsOfTheDriver(String setting) {
+        try (HikariDataSource pool = Pools.open(PostgresServer.shared().createDatabase() + "&" + setting, 1);
+                SqlStore store = SqlStore.open(pool)) {
+            Transactions transactions = Ways.transactions(store);
+            for (int i = 0; i < 8; i++) {
+                Key key = Key.of("tenant", "POST /payments", "own" + i);
+                assertThat(transactions.execute(key, TransactionsChapter.REQUEST, Codec.text(), c -> "done"))
+                        .isInstanceOf(Outcome.Executed.class);
+            }
         }
     }
 }

@@ -301,11 +301,16 @@ final class PostgresStatements {
               AND (a.own = 0 OR e.xmin = pg_current_xact_id()::xid)
             RETURNING e.settled_at, e.expires_at""";
 
-    /** Whether a claim was made by this transaction itself: see {@link #SETTLE_WITHIN}. */
+    /**
+     * Whether a claim was made by this transaction itself: see {@link #SETTLE_WITHIN}. The driver may have made it behind a savepoint of its
+     * own (autosave), under another number: what is visible and not committed is this transaction's.
+     */
     static final String IS_WITHIN = """
             SELECT 1
             FROM onlyonce_entry e
-            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND e.token = ? AND e.xmin = pg_current_xact_id()::xid""";
+            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND e.token = ?
+              AND pg_xact_status(((pg_current_xact_id()::text::bigint >> 32 << 32) | e.xmin::text::bigint)::text::xid8)
+                  = 'in progress'""";
 
     /** A heartbeat: whoever has locked a row costs no other its lease. */
     static final String RENEW = """
