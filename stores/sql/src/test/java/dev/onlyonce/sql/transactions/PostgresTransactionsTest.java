@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.State;
+import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -56,5 +58,20 @@ final class PostgresTransactionsTest extends TransactionsContract {
                 .isInstanceOf(Outcome.Executed.class);
         assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_audit"))
                 .isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("F1 a transaction with many keys does not use up the locks of the server")
+    void locksOfManyKeys() throws Exception {
+        try (Connection many = begin()) {
+            for (int i = 0; i < 1_200; i++) {
+                Key key = Key.of("tenant", "POST /payments", "key-" + i);
+                assertThat(transactions().execute(many, key, REQUEST, Codec.text(), connection -> "done"))
+                        .isInstanceOf(Outcome.Executed.class);
+            }
+            assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
+                    .isLessThan(1_024);
+            many.rollback();
+        }
     }
 }

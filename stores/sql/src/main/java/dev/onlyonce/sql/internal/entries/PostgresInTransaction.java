@@ -66,6 +66,15 @@ final class PostgresInTransaction implements InTransaction {
     /** As {@link PostgresStatements#SETTLE} has it. */
     private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
 
+    /**
+     * How many advisory locks there are for all entries. A transaction keeps those of all its keys, and the server's table of locks has room
+     * for some thousands: when it is full, statements of everybody fail.
+     */
+    private static final int ANNOUNCEMENTS = 1_024;
+
+    /** Numbers that nobody else uses begin here: "onlykeys" in ASCII, but for the last bits. */
+    private static final long ANNOUNCEMENTS_FROM = 0x6f6e6c796b657973L & -ANNOUNCEMENTS;
+
     private static final long FNV_OFFSET = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
 
@@ -114,7 +123,7 @@ final class PostgresInTransaction implements InTransaction {
         }
     }
 
-    /** The number of an entry's advisory lock: the same on every node. */
+    /** The number of an entry's advisory lock: the same on every node. Others may have it too. */
     private static long announcement(EntryId id) {
         long hash = FNV_OFFSET;
         for (String part : List.of(id.tenant(), id.scope(), id.key())) {
@@ -123,7 +132,7 @@ final class PostgresInTransaction implements InTransaction {
             }
             hash *= FNV_PRIME;
         }
-        return hash;
+        return ANNOUNCEMENTS_FROM + Math.floorMod(hash ^ (hash >>> 32), ANNOUNCEMENTS);
     }
 
     private static Duration longer(Duration one, Duration other) {
