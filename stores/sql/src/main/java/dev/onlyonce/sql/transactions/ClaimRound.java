@@ -53,6 +53,7 @@ public final class ClaimRound {
      * Claims, or finds the entry that is there.
      *
      * @throws StoreBusy if others were faster in every round
+     * @throws IllegalArgumentException if there is an entry, and the transaction reads what is not committed
      */
     public Result claim(Connection connection, ClaimRequest claim, InTransaction.Bounds bounds) throws SQLException {
         for (int round = 1; round <= ROUNDS_MAX; round++) {
@@ -61,6 +62,7 @@ public final class ClaimRound {
             }
             Optional<Entry> found = statements.find(connection, claim.id()).map(sealing::shown);
             if (found.isPresent() && (round == ROUNDS_MAX || !isFree(claim, found.get()))) {
+                checkIsolation(connection);
                 return new Result.Found(found.get());
             }
             Optional<Integer> attempt = takeOver(connection, claim, found, bounds);
@@ -69,6 +71,14 @@ public final class ClaimRound {
             }
         }
         throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being claimed", null);
+    }
+
+    private void checkIsolation(Connection connection) throws SQLException {
+        if (statements.readsUncommitted(connection)) {
+            throw new IllegalArgumentException(
+                    "the transaction reads what others have not committed: an answer could be given that is undone later. Use"
+                            + " READ COMMITTED or a stricter isolation level");
+        }
     }
 
     /**

@@ -130,7 +130,7 @@ interface TransactionsRaceChapter extends TransactionsChapter {
 
     /** Executes while another transaction has its snapshot, which then may not execute too. */
     private void executedAfterSnapshot(int isolation) throws SQLException {
-        try (Connection stale = beginStrict(isolation)) {
+        try (Connection stale = beginIn(isolation)) {
             text(stale, "SELECT count(*) FROM onlyonce_schema");
             assertThat(transactions().execute(KEY, REQUEST, Codec.text(), effect(1)))
                     .isInstanceOf(Outcome.Executed.class);
@@ -144,6 +144,31 @@ interface TransactionsRaceChapter extends TransactionsChapter {
             assertThat(outcome instanceof Outcome.Executed).isFalse();
         }
         assertThat(insist(effect(3))).isInstanceOf(Outcome.Replayed.class);
+        assertThat(effects()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("C1 D5 a transaction that reads uncommitted rows is not answered by one that is rolled back later")
+    default void readsUncommitted() throws Exception {
+        if (!locksRows()) {
+            return; // A second transaction does not begin.
+        }
+        try (Connection first = begin();
+                Connection dirty = beginIn(Connection.TRANSACTION_READ_UNCOMMITTED)) {
+            transactions().execute(first, KEY, REQUEST, Codec.text(), effect(1));
+            Outcome<String> outcome = null;
+            try {
+                outcome = transactions().execute(dirty, KEY, REQUEST, Codec.text(), effect(2));
+            } catch (IllegalArgumentException e) {
+                assertThat(e).hasMessageContaining("READ COMMITTED");
+            }
+            assertThat(outcome == null || outcome instanceof Outcome.InFlight)
+                    .as("no answer")
+                    .isTrue();
+            dirty.rollback();
+            first.rollback();
+        }
+        assertThat(insist(effect(3))).isInstanceOf(Outcome.Executed.class);
         assertThat(effects()).isEqualTo(1);
     }
 
@@ -170,7 +195,7 @@ interface TransactionsRaceChapter extends TransactionsChapter {
 
     /** Returns whether the key has its answer. */
     private boolean serializable(int number) throws SQLException {
-        try (Connection tx = beginStrict(Connection.TRANSACTION_SERIALIZABLE)) {
+        try (Connection tx = beginIn(Connection.TRANSACTION_SERIALIZABLE)) {
             try {
                 Outcome<String> outcome = transactions().execute(tx, KEY, REQUEST, Codec.text(), effect(number));
                 tx.commit();
@@ -188,7 +213,7 @@ interface TransactionsRaceChapter extends TransactionsChapter {
         }
     }
 
-    private Connection beginStrict(int isolation) throws SQLException {
+    private Connection beginIn(int isolation) throws SQLException {
         Connection connection = open();
         if (connection.getMetaData().supportsTransactionIsolationLevel(isolation)) {
             connection.setTransactionIsolation(isolation);

@@ -25,6 +25,11 @@ record GuardedInTransaction(InTransaction statements, Runnable guard) implements
     }
 
     @Override
+    public boolean readsUncommitted(Connection connection) throws SQLException {
+        return guarded().readsUncommitted(connection);
+    }
+
+    @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
         return guarded().insert(connection, claim, bounds);
     }

@@ -39,6 +39,11 @@ public interface InTransaction {
         return false;
     }
 
+    /** Whether this transaction is shown what others have not committed: no answer may rest on that. */
+    default boolean readsUncommitted(Connection connection) throws SQLException {
+        return false;
+    }
+
     /**
      * Makes a new entry. Waits no longer than told for a transaction that is making the same one.
      *

@@ -45,6 +45,11 @@ final class MySqlInTransaction implements InTransaction {
     }
 
     @Override
+    public boolean readsUncommitted(Connection connection) throws SQLException {
+        return connection.getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED;
+    }
+
+    @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
         if (read(connection, MySqlStatements.FIND, claim.id()).isPresent()) {
             return Optional.empty();
