@@ -37,15 +37,25 @@ public final class KeyHeader {
      * @throws MalformedKey if there is not exactly one line with exactly one well-formed key
      */
     static String parse(String name, List<String> headerLines) {
-        if (headerLines.isEmpty()) {
-            throw new MalformedKey(Reason.MISSING, "the request has no " + name + " header");
+        return parseOnly(name + " header", headerLines);
+    }
+
+    /**
+     * The key in whatever carries it.
+     *
+     * @param carrier what that is, for messages
+     * @param values all that the request has of it
+     */
+    static String parseOnly(String carrier, List<String> values) {
+        if (values.isEmpty()) {
+            throw new MalformedKey(Reason.MISSING, "the request has no " + carrier);
         }
-        if (headerLines.size() > 1) {
-            throw new MalformedKey(Reason.SEVERAL, "the request has more than one " + name + " header");
+        if (values.size() > 1) {
+            throw new MalformedKey(Reason.SEVERAL, "the request has more than one " + carrier);
         }
-        String value = trim(headerLines.get(0));
+        String value = trim(values.get(0));
         if (value.isEmpty()) {
-            throw new MalformedKey(Reason.EMPTY, "the " + name + " header is empty");
+            throw new MalformedKey(Reason.EMPTY, "the " + carrier + " is empty");
         }
         String key = value.charAt(0) == '"' ? new StructuredString(value).parse() : bare(value);
         Key.checkValue(key);

@@ -26,6 +26,7 @@ public final class Operation {
     private final Policy policy;
     private final KeyFormat keyFormat;
     private final boolean refusePersonalKeys;
+    private final @Nullable String keyField;
     private final int bodyBytesMax;
     private final List<String> fingerprintHeaders;
     private final Fingerprinter fingerprinter;
@@ -41,6 +42,7 @@ public final class Operation {
         this.policy = policy;
         keyFormat = builder.keyFormat;
         refusePersonalKeys = builder.refusePersonalKeys;
+        keyField = builder.keyField;
         bodyBytesMax = builder.bodyBytesMax;
         fingerprintHeaders = builder.fingerprintHeaders;
         this.fingerprinter = fingerprinter;
@@ -57,6 +59,7 @@ public final class Operation {
         this.policy = policy;
         keyFormat = other.keyFormat;
         refusePersonalKeys = other.refusePersonalKeys;
+        keyField = other.keyField;
         bodyBytesMax = other.bodyBytesMax;
         fingerprintHeaders = other.fingerprintHeaders;
         fingerprinter = other.fingerprinter;
@@ -113,6 +116,12 @@ public final class Operation {
         return refusePersonalKeys;
     }
 
+    /** The field of HTML forms that has the key; null if only the header has it. */
+    @Nullable
+    public String keyField() {
+        return keyField;
+    }
+
     /** The largest request body. */
     public int bodyBytesMax() {
         return bodyBytesMax;
@@ -161,6 +170,7 @@ public final class Operation {
         private Policy policy = Policy.standard();
         private KeyFormat keyFormat = KeyFormat.any();
         private boolean refusePersonalKeys;
+        private @Nullable String keyField;
         private int bodyBytesMax = Fingerprinter.BODY_BYTES_MAX_DEFAULT;
         private List<String> fingerprintHeaders = List.of();
         private @Nullable RequestAge requestAge;
@@ -216,6 +226,16 @@ public final class Operation {
             return this;
         }
 
+        /**
+         * Also takes the key from this field of an HTML form ({@code application/x-www-form-urlencoded}), because a browser's form
+         * cannot send a header. {@link KeyField#fresh} makes its value. The header still counts; if both are there, they must be
+         * the same key. The field is not part of the fingerprint. The operation must require keys.
+         */
+        public Builder keyField(@Nullable String name) {
+            this.keyField = name;
+            return this;
+        }
+
         /** The largest request body. */
         public Builder bodyBytesMax(int bytes) {
             this.bodyBytesMax = bytes;
@@ -256,6 +276,9 @@ public final class Operation {
                         + " with this scope cannot have former names");
             }
             PathTemplate.check(path);
+            if (keyField != null) {
+                KeyField.check(keyField, name, profile);
+            }
             List<String> compared = new ArrayList<>(fingerprintHeaders);
             if (profile.isOasis()) {
                 compared.add(Repeatability.CLIENT_ID);

@@ -46,7 +46,7 @@ final class RequestCheck {
                         .because("send an " + KeyHeader.NAME)
                         .header(Repeatability.RESULT, "rejected"));
             }
-            Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
+            Key key = new Key(tenant, operation.name(), key(operation, request), operation.scope());
             RequestAge age = operation.requestAge();
             return new Accepted(
                     key,
@@ -69,9 +69,12 @@ final class RequestCheck {
                 .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE));
     }
 
-    private static String key(Operation operation, Headers headers) {
+    private static String key(Operation operation, HttpRequest request) {
         String header = operation.profile().keyHeader();
-        String key = KeyHeader.parse(header, headers.values(header));
+        String field = operation.keyField();
+        String key = field == null
+                ? KeyHeader.parse(header, request.headers().values(header))
+                : KeyField.key(field, operation, request);
         operation.keyFormat().check(key);
         if (operation.refusePersonalKeys()) {
             PersonalData.refuse(key);
@@ -89,9 +92,14 @@ final class RequestCheck {
                         request.query(),
                         request.headers().toMap(operation.fingerprinter().headers()),
                         request.headers().first("Content-Type").orElse(null),
-                        request.body()))
+                        compared(operation, request)))
                 .about(target(request));
         return callers.credentials(request).map(fingerprint::boundTo).orElse(fingerprint);
+    }
+
+    private static byte[] compared(Operation operation, HttpRequest request) {
+        KeyField form = KeyField.form(operation, request);
+        return form == null ? request.body() : form.others();
     }
 
     /** Without the query and parameters of the path, such as {@code ;jsessionid=…}: they may hold secrets. */

@@ -40,6 +40,9 @@ final class Specification {
         described.put("path", base + operation.path());
         described.put("profile", profile.name());
         described.put("keyHeader", profile.keyHeader());
+        if (operation.keyField() != null) {
+            described.put("keyField", operation.keyField());
+        }
         described.put("keyRequired", profile.keyRequired());
         described.put(
                 "keyFormat",

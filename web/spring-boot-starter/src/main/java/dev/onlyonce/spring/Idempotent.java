@@ -34,6 +34,12 @@ public @interface Idempotent {
      */
     String key() default "";
 
+    /**
+     * For handlers: the field of HTML forms that may have the key instead of the header, which a browser's form cannot send.
+     * Empty: none.
+     */
+    String keyField() default "";
+
     /** The tenant of a bean's method, as an expression over its parameters. Empty: {@code onlyonce.tenant}. */
     String tenant() default "";
 

@@ -268,6 +268,7 @@ public record OnlyonceProperties(
      * @param keyRequired Whether a request without a key is refused.
      * @param keyFormat any, uuid, or the least number of characters.
      * @param refusePersonalKeys Whether keys that look like personal data are refused.
+     * @param keyField The field of HTML forms that may have the key instead of the header.
      * @param lease How long a claim holds without a heartbeat.
      * @param heldMax How long a claim may be held before it is settled.
      * @param callMax The longest time until its effect has happened or cannot happen any more.
@@ -290,6 +291,7 @@ public record OnlyonceProperties(
             @Nullable Boolean keyRequired,
             @Nullable String keyFormat,
             @Nullable Boolean refusePersonalKeys,
+            @Nullable String keyField,
             @Nullable Duration lease,
             @Nullable Duration heldMax,
             @Nullable Duration callMax,
@@ -309,7 +311,7 @@ public record OnlyonceProperties(
         public static OperationSettings none() {
             return new OperationSettings(
                     null, List.of(), null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-                    null, List.of(), List.of(), null);
+                    null, null, List.of(), List.of(), null);
         }
     }
 

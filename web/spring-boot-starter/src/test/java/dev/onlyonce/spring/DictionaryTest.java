@@ -65,6 +65,8 @@ class DictionaryTest {
                 Operation.Builder.class, "refusePersonalKeys", "refuse-personal-keys", "defaults.refuse-personal-keys"),
         SCOPE(Operation.Builder.class, "scope", "operations.*.scope", "defaults.scope"),
         KEY_FORMAT(Operation.Builder.class, "keyFormat", "operations.*.key-format", "defaults.key-format"),
+        // Browsers send forms to the application that made them.
+        KEY_FIELD(Operation.Builder.class, "keyField", "operations.*.key-field", NONE),
         FINGERPRINT_HEADERS(
                 Operation.Builder.class,
                 "fingerprintHeaders",

@@ -41,6 +41,7 @@ public final class OperationFactory {
                     .keyFormat(keyFormat(own.keyFormat()))
                     .refusePersonalKeys(
                             Objects.requireNonNullElse(own.refusePersonalKeys(), properties.refusePersonalKeys()))
+                    .keyField(keyField(annotation, own))
                     .bodyBytesMax(Objects.requireNonNullElse(own.bodyBytesMax(), properties.bodyBytesMax()))
                     .fingerprintHeaders(own.fingerprintHeaders())
                     .ignoredMembers(own.ignoredMembers());
@@ -120,6 +121,13 @@ public final class OperationFactory {
             profile.onServerError(own.onServerError());
         }
         return profile.build();
+    }
+
+    private static @Nullable String keyField(Idempotent annotation, OperationSettings own) {
+        if (own.keyField() != null) {
+            return own.keyField();
+        }
+        return annotation.keyField().isEmpty() ? null : annotation.keyField();
     }
 
     private static KeyFormat keyFormat(@Nullable String format) {

@@ -59,6 +59,9 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
     private static Map<String, Object> rules(Operation operation) {
         Map<String, Object> key = new LinkedHashMap<>();
         key.put("header", operation.profile().keyHeader());
+        if (operation.keyField() != null) {
+            key.put("formField", operation.keyField());
+        }
         key.put("required", operation.profile().keyRequired());
         key.put("format", operation.keyFormat().name());
         key.put("minLength", operation.keyFormat().lengthMin());
@@ -78,7 +81,7 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
                 described,
                 new HeaderParameter()
                         .name(operation.profile().keyHeader())
-                        .required(operation.profile().keyRequired())
+                        .required(operation.profile().keyRequired() && operation.keyField() == null)
                         .description(
                                 "Makes the request safe to retry: a new value, such as a UUID, for each new request,"
                                         + " and the same value for its retries.")
