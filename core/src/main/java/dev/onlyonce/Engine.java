@@ -158,7 +158,7 @@ final class Engine {
     private CompletableFuture<ClaimResult> askAsync(Asking asking) {
         CompletableFuture<Optional<Entry>> known = asking.running.isPresent() || asking.isOwn()
                 ? CompletableFuture.completedFuture(asking.running)
-                : asking.question.answer();
+                : asking.question.awaitAsync();
         CompletableFuture<ClaimResult> answer = new CompletableFuture<>();
         var unused = known.thenAccept(entry -> {
             CompletableFuture<ClaimResult> result = entry.isPresent()

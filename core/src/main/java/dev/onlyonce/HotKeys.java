@@ -3,6 +3,7 @@ package dev.onlyonce;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -77,7 +78,7 @@ final class HotKeys {
         }
 
         /** The entry, for a duplicate; empty if each must ask for itself. */
-        synchronized CompletableFuture<Optional<Entry>> answer() {
+        private synchronized CompletableFuture<Optional<Entry>> answer() {
             if (answer == null) {
                 answer = ended ? CompletableFuture.completedFuture(result()) : new CompletableFuture<Optional<Entry>>();
             }
@@ -116,6 +117,17 @@ final class HotKeys {
             } catch (ExecutionException e) {
                 throw new IllegalStateException(e);
             }
+        }
+
+        /** The same without blocking. */
+        CompletableFuture<Optional<Entry>> awaitAsync() {
+            CompletableFuture<Optional<Entry>> mine = answer().copy();
+            if (!mine.isDone()) {
+                Time.Scheduled late =
+                        parts.schedule(Duration.ofMillis(WAIT_MAX_MILLIS), () -> mine.complete(Optional.empty()));
+                var unused = mine.whenComplete((entry, failure) -> late.cancel());
+            }
+            return mine;
         }
 
         /** The store has answered: no claim was won. Without an entry, each asks for itself. Nothing, if it was answered before. */

@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -49,12 +50,15 @@ class HotKeysTest {
 
     private final AtomicInteger claims = new AtomicInteger();
     private final AtomicInteger finds = new AtomicInteger();
+    private final CountDownLatch goOn = new CountDownLatch(1);
     private volatile boolean down;
+    private volatile boolean hangs;
     private final MemoryStore memory = new MemoryStore(Time.system());
     private final Onlyonce once = Onlyonce.builder(new ForwardingStore(memory) {
                 @Override
                 public List<ClaimResult> claim(List<ClaimRequest> requests) {
                     claims.addAndGet(requests.size());
+                    hang();
                     if (down) {
                         throw new StoreUnavailable("down", null);
                     }
@@ -172,6 +176,33 @@ class HotKeysTest {
             begun = begin();
         }
         assertThat(begun).isInstanceOf(Begun.Claimed.class);
+    }
+
+    private void hang() {
+        if (hangs && claims.get() == 1) {
+            try {
+                assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new StoreUnavailable("interrupted", e);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("D16 D11 a duplicate that does not block asks for itself when the first caller's question hangs")
+    void hangingQuestion() throws Exception {
+        hangs = true;
+        Future<Begun> first = threads.submit(() -> once.begin(KEY, PRINT));
+        while (claims.get() == 0) {
+            Thread.onSpinWait();
+        }
+        var policy = once.registry().policy(KEY.operation());
+        CompletableFuture<Begun> duplicate =
+                once.registry().claim(KEY, PRINT, policy, threads).toCompletableFuture();
+        assertThat(duplicate.get(20, TimeUnit.SECONDS)).isInstanceOf(Begun.Claimed.class);
+        assertThat(first).isNotDone();
+        goOn.countDown();
+        assertThat(((Begun.Answered) first.get(60, TimeUnit.SECONDS)).outcome()).isInstanceOf(Outcome.InFlight.class);
     }
 
     private Object begin() {
