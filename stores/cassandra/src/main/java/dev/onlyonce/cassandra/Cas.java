@@ -128,7 +128,9 @@ final class Cas {
         Condition condition = change.condition();
         BoundStatementBuilder bound = Statements.on(statement(change.write(), condition), change.id());
         if (condition instanceof Condition.Held held) {
-            bound = bound.setUuid("held", held.token()).setUuid("held_life", held.life());
+            bound = bound.setUuid("held", held.token())
+                    .setUuid("held_life", held.life())
+                    .setInt("held_attempt", held.attempt());
         } else if (condition instanceof Condition.Unchanged unchanged) {
             bound = bound.setUuid("expected", unchanged.change());
         }

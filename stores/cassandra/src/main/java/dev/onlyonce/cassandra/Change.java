@@ -22,10 +22,10 @@ record Change(EntryId id, Condition condition, Write write, List<Audited> record
         /** There is no entry. */
         record Absent() implements Condition {}
 
-        /** It is processing with this token, and no other entry of its key: a claim may be repeated after an eviction. */
-        record Held(UUID token, UUID life) implements Condition {
+        /** It is processing with this token, and the same attempt of the same entry: a claim may be repeated after an eviction or a sweep. */
+        record Held(UUID token, UUID life, int attempt) implements Condition {
             static Held by(StoredEntry entry, UUID token) {
-                return new Held(token, entry.life().mark());
+                return new Held(token, entry.life().mark(), entry.hold().attempt());
             }
         }
 

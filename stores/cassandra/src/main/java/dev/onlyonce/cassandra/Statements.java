@@ -25,7 +25,8 @@ final class Statements {
     /** A refused write returns the columns of its condition, so this one returns the entry that is in its way. */
     private static final String ABSENT = "IF result = null AND " + HEAD.replace(", ", " = null AND ") + " = null";
 
-    private static final String HELD = "IF claim_token = :held AND life = :held_life AND state = 2";
+    private static final String HELD =
+            "IF claim_token = :held AND life = :held_life AND attempt = :held_attempt AND state = 2";
     private static final String UNCHANGED = "IF change = :expected";
 
     private static final String SET_ENTRY =
