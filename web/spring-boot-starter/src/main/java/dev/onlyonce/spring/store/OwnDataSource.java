@@ -18,7 +18,8 @@ final class OwnDataSource implements AutoCloseable {
     /** Claims and settlements travel in groups, in two lanes; the rest is background work. */
     private static final int CONNECTIONS = 8;
 
-    private @Nullable HikariDataSource pool;
+    /** Not of its own type: Spring looks at all members of a bean, and most applications do without HikariCP. */
+    private @Nullable AutoCloseable pool;
 
     static boolean isFor(@Nullable String url) {
         return url != null && url.startsWith("jdbc:");
@@ -53,7 +54,7 @@ final class OwnDataSource implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws Exception {
         if (pool != null) {
             pool.close();
         }
