@@ -53,6 +53,30 @@ class ReactiveHandlersTest {
     }
 
     @Test
+    @DisplayName("R1 K2 that names a field of a form takes the key from it")
+    void form() throws Exception {
+        String key = UUID.randomUUID().toString();
+        for (String replayed : new String[] {"", "true"}) {
+            HttpResponse<String> answer = submit(key, "item=a+tea+pot&idempotency_key=" + key);
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body()).isEqualTo("a tea pot");
+            assertThat(answer.headers().firstValue("Idempotent-Replayed").orElse(""))
+                    .isEqualTo(replayed);
+        }
+        assertThat(submit(key, "item=a+tea+pot").statusCode()).isEqualTo(400);
+        assertThat(shop.runs(key)).isEqualTo(1);
+    }
+
+    private HttpResponse<String> submit(String run, String form) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(app.base().resolve("/form"))
+                .header("X-Run", run)
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .POST(HttpRequest.BodyPublishers.ofString(form))
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
     @DisplayName("R1 whose Flux fits is replayed byte for byte")
     void flux() throws Exception {
         assertRunsOnce("/flux", 200, "[{\"n\":1},{\"n\":2},{\"n\":3}]");

@@ -33,6 +33,7 @@ import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -137,6 +138,13 @@ class ReactiveShop {
         @PostMapping("/empty")
         Mono<Void> empty(@RequestHeader("X-Run") String run) {
             return Mono.fromRunnable(() -> count(run));
+        }
+
+        @PostMapping("/form")
+        @Idempotent(keyField = "idempotency_key")
+        Mono<String> form(@RequestHeader("X-Run") String run, ServerWebExchange web) {
+            count(run);
+            return web.getFormData().map(form -> String.valueOf(form.getFirst("item")));
         }
 
         @PostMapping("/flux")
