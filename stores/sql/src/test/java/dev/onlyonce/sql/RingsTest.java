@@ -34,10 +34,24 @@ class RingsTest {
     void ways() {
         noClasses()
                 .that()
+                .resideInAPackage("dev.onlyonce.sql..")
+                .and()
                 .resideOutsideOfPackages(WAYS)
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(WAYS)
+                .check(SQL);
+    }
+
+    @Test
+    @DisplayName("what consumers share is built on the store, and the store does not know it")
+    void consumers() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.onlyonce.sql..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.onlyonce.messages..")
                 .check(SQL);
     }
 
