@@ -2,6 +2,7 @@ package dev.onlyonce.sql.transactions;
 
 import static dev.onlyonce.sql.transactions.TransactionsChapter.claim;
 import static dev.onlyonce.sql.transactions.TransactionsChapter.effect;
+import static dev.onlyonce.sql.transactions.TransactionsChapter.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
@@ -12,11 +13,16 @@ import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a transaction finds on record, and leaves there. */
 interface TransactionsRecordChapter extends TransactionsChapter {
@@ -73,5 +79,35 @@ interface TransactionsRecordChapter extends TransactionsChapter {
                         Outcome.Failed.class,
                         f -> assertThat(f.failure().code()).isEqualTo(Failure.RESULT_NOT_STORED));
         assertThat(effects()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("W1 D5 an action whose statement commits by itself is not taken for executed, nor executed again")
+    default void implicitCommit(boolean callers) throws Exception {
+        TransactionalAction<String, SQLException> action = connection -> {
+            insert(connection, 1);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("CREATE TABLE later_" + callers + " (id INT)");
+            }
+            insert(connection, 2);
+            return "done";
+        };
+        boolean executed;
+        try (Connection caller = begin()) {
+            if (callers) {
+                transactions().execute(caller, KEY, REQUEST, Codec.text(), action);
+                caller.commit();
+            } else {
+                caller.rollback();
+                transactions().execute(KEY, REQUEST, Codec.text(), action);
+            }
+            executed = true;
+        } catch (RuntimeException e) {
+            executed = false;
+        }
+        assertThat(effects()).isEqualTo(executed ? 2 : 1);
+        Outcome<String> next = transactions().execute(KEY, REQUEST, Codec.text(), effect(3));
+        assertThat(next).isInstanceOf(executed ? Outcome.Replayed.class : Outcome.InFlight.class);
     }
 }
