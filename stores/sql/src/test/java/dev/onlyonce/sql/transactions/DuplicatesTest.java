@@ -286,6 +286,28 @@ final class DuplicatesTest {
 
     @ParameterizedTest
     @EnumSource(TestDatabase.class)
+    @DisplayName("D16 an action that begins another transaction for its own key does not wait for itself")
+    void withinItself(TestDatabase database) throws Exception {
+        try (HikariDataSource pool = Pools.open(database.url(folder), CONNECTIONS);
+                SqlStore store = SqlStore.open(pool)) {
+            Transactions patient = Ways.transactions(
+                    store, POLICY.toBuilder().waitMax(Duration.ofSeconds(10)).build());
+            Outcome<String> outer = patient.execute(KEY, REQUEST, Codec.text(), c -> {
+                try (Connection second = pool.getConnection()) {
+                    second.setAutoCommit(false);
+                    long begun = System.nanoTime();
+                    assertThat(patient.execute(second, KEY, REQUEST, Codec.text(), again -> "again"))
+                            .isInstanceOf(Outcome.InFlight.class);
+                    assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
+                    return "done";
+                }
+            });
+            assertThat(outer).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(TestDatabase.class)
     @DisplayName("D11 different keys at once are all executed: a busy database is not a running key")
     void differentKeys(TestDatabase database) throws Exception {
         ExecutorService callers = Executors.newFixedThreadPool(16);

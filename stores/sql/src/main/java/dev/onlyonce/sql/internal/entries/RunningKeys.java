@@ -138,14 +138,14 @@ public final class RunningKeys {
 
     /**
      * For a caller whose transaction has begun already: waits for another thread's run of this key until {@code untilNanos}. Empty if there
-     * is none, or it has ended: the database has the answer.
+     * is none, or it has ended: the database has the answer. The action of this thread's own run would wait for itself: its key is in flight.
      */
     public Optional<Outcome<byte[]>> await(Key key, Fingerprint fingerprint, long untilNanos) {
         Run other;
         synchronized (this) {
             other = runs.get(key.entryId());
         }
-        if (other == null || other.thread == Thread.currentThread()) {
+        if (other == null || (other.thread == Thread.currentThread() && other.recorded != null)) {
             return Optional.empty();
         }
         Outcome<byte[]> answer = answer(other, key, fingerprint, untilNanos);
