@@ -16,7 +16,8 @@ class RingsTest {
         "dev.onlyonce.sql.transactions..",
         "dev.onlyonce.sql.outbox..",
         "dev.onlyonce.sql.steps..",
-        "dev.onlyonce.sql.inbox.."
+        "dev.onlyonce.sql.inbox..",
+        "dev.onlyonce.messages.."
     };
 
     private static final JavaClasses SQL = new ClassFileImporter()
