@@ -16,8 +16,7 @@ class RingsTest {
         "dev.onlyonce.sql.transactions..",
         "dev.onlyonce.sql.outbox..",
         "dev.onlyonce.sql.steps..",
-        "dev.onlyonce.sql.inbox..",
-        "dev.onlyonce.messages.."
+        "dev.onlyonce.sql.inbox.."
     };
 
     private static final JavaClasses SQL = new ClassFileImporter()
