@@ -61,7 +61,7 @@ final class PostgresTransactionsTest extends TransactionsContract {
     }
 
     @Test
-    @DisplayName("F1 a transaction with many keys does not use up the locks of the server")
+    @DisplayName("D16 a transaction with many keys does not use up the locks of the server")
     void locksOfManyKeys() throws Exception {
         try (Connection many = begin()) {
             for (int i = 0; i < 1_200; i++) {
