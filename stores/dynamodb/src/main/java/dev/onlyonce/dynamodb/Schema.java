@@ -43,6 +43,9 @@ record Schema(DynamoDbAsyncClient client, String table) {
             check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
                     .join()
                     .table());
+            if (create) {
+                finish();
+            }
         } catch (CompletionException e) {
             StoreException failure = ServiceFailure.ofRead(e);
             String message = String.valueOf(failure.getMessage())
@@ -53,7 +56,6 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
     }
 
-    /** The TTL comes last: a table without it is not finished, and whoever comes next finishes it if its creator has died. */
     private void create() {
         try {
             var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
@@ -66,6 +68,10 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
         var unused =
                 client.waiter().waitUntilTableExists(r -> r.tableName(table)).join();
+    }
+
+    /** The TTL comes last: a table without it is not finished, and whoever comes next finishes it if its creator has died. */
+    private void finish() {
         if (!hasTtl()) {
             new MarkItem(client, table).create(StoreMark.fresh());
             enableTtl();
