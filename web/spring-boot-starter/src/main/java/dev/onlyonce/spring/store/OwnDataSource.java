@@ -4,6 +4,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.spring.OnlyonceProperties;
 import dev.onlyonce.spring.operations.InvalidSettings;
+import java.io.Closeable;
+import java.io.IOException;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -13,13 +15,13 @@ import org.springframework.util.ClassUtils;
  * A pool for {@code onlyonce.store.url=jdbc:…}, for applications that have no {@link DataSource}, as those with R2DBC. It is no bean of
  * that type: Spring Boot and the application would take it for theirs.
  */
-final class OwnDataSource implements AutoCloseable {
+final class OwnDataSource implements Closeable {
     private static final String POOL = "com.zaxxer.hikari.HikariDataSource";
     /** Claims and settlements travel in groups, in two lanes; the rest is background work. */
     private static final int CONNECTIONS = 8;
 
     /** Not of its own type: Spring looks at all members of a bean, and most applications do without HikariCP. */
-    private @Nullable AutoCloseable pool;
+    private @Nullable Closeable pool;
 
     static boolean isFor(@Nullable String url) {
         return url != null && url.startsWith("jdbc:");
@@ -54,7 +56,7 @@ final class OwnDataSource implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
         if (pool != null) {
             pool.close();
         }
